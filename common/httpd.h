@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * The HTTP server core that sandboxd and guestd share: libwebsockets on the
+ * daemon's libuv loop, a table of routes, bearer tokens, problem+json errors,
+ * replies that may come later and streams with back-pressure.
+ *
+ * All functions belong to the loop's thread.  A handler must in the end reply
+ * exactly once (httpd_reply*, httpd_fail or httpd_stream), at once or later;
+ * until then it may keep the request.  If the client leaves first, the request
+ * stays valid until it is replied to: the reply then goes nowhere.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+#include "common/loop.h"
+
+struct httpd;
+struct http_req;
+struct http_stream;
+
+typedef void (*http_handler)(struct http_req *req);
+
+enum http_flag {
+	HTTP_PUBLIC = 1 << 0,	/* needs no token */
+};
+
+#define HTTP_MAX_ALIASES 4
+
+/*
+ * One thing that can be asked for.  A path segment in braces matches one
+ * non-empty segment: "/v1/sandboxes/{id}".  Tables end with .run == NULL.
+ */
+struct http_route {
+	const char *method;		/* "GET", "POST", "PUT", "DELETE" */
+	const char *path;
+	http_handler run;
+	unsigned int flags;
+	const char *summary;		/* one line for the OpenAPI page */
+	const char *alias[HTTP_MAX_ALIASES];
+};
+
+struct httpd_config {
+	const struct http_route *routes;
+	void *ctx;			/* http_ctx() in handlers */
+	const char *server;		/* Server header: "guestd/0.1" */
+	size_t max_body;		/* bytes; larger is 413 */
+	/* Whether the bearer token is good; NULL: every request is. */
+	bool (*check_token)(void *ctx, const char *token);
+};
+
+struct httpd *httpd_new(struct loop *l, const struct httpd_config *cfg,
+			struct sb_err *err);
+void httpd_free(struct httpd *h);
+
+/*
+ * Listen on a UNIX socket (made with mode 0600; only the peer with our own
+ * uid, or root, is served, and needs no token) or on a TCP address.  port 0
+ * picks a free one; *ret_port (may be NULL) tells which.
+ */
+int httpd_listen_unix(struct httpd *h, const char *path, struct sb_err *err);
+int httpd_listen_tcp(struct httpd *h, const char *addr, int port, int *ret_port,
+		     struct sb_err *err);
+
+/* What a request says.  Strings are borrowed and live as long as it does. */
+void *http_ctx(const struct http_req *req);
+const char *http_method(const struct http_req *req);
+const char *http_path(const struct http_req *req);
+const char *http_param(const struct http_req *req, const char *name);
+/* NULL when absent, "" when given without value; percent-decoded. */
+const char *http_query(const struct http_req *req, const char *name);
+/* Known headers only: "accept", "idempotency-key", "last-event-id", "range",
+ * "if-none-match", "content-type", "user-agent". */
+const char *http_header(const struct http_req *req, const char *name);
+const char *http_body(const struct http_req *req, size_t *ret_len);
+/* The body as a JSON object; an empty body is an empty object. */
+int http_body_json(const struct http_req *req, json_t **ret,
+		   struct sb_err *err);
+/* "1", "true", "yes", "" as true, "0", "false", "no" as false. */
+int http_query_bool(const struct http_req *req, const char *name, bool *ret,
+		    struct sb_err *err);
+int http_query_int(const struct http_req *req, const char *name, long long min,
+		   long long max, long long *ret, struct sb_err *err);
+
+/* Replies.  The request must not be touched afterwards. */
+void http_reply_json(struct http_req *req, int status, json_t *j /* takes */);
+void http_reply(struct http_req *req, int status, const char *type,
+		const void *data, size_t len);
+void http_reply_empty(struct http_req *req, int status);
+/* application/problem+json from err. */
+void http_fail(struct http_req *req, const struct sb_err *err);
+/* Add a header to the reply that is to come. */
+void http_set_header(struct http_req *req, const char *name, const char *value);
+
+/*
+ * Answer with a stream: status and headers go out now, the body piece by
+ * piece.  on_drain runs when all that was written has left for the socket,
+ * on_close once when the client has left or the stream was ended; either may
+ * be NULL.  After on_close the stream is gone.
+ */
+struct http_stream_ops {
+	void (*on_drain)(struct http_stream *s, void *arg);
+	void (*on_close)(struct http_stream *s, void *arg);
+};
+struct http_stream *http_stream_begin(struct http_req *req /* takes */,
+				      int status, const char *type,
+				      const struct http_stream_ops *ops,
+				      void *arg);
+/* Queue bytes (copied).  Returns how many wait; a producer pauses above
+ * HTTP_STREAM_HIGH until on_drain. */
+#define HTTP_STREAM_HIGH (256 * 1024)
+size_t http_stream_write(struct http_stream *s, const void *data, size_t len);
+/* One Server-Sent Event; id and event may be NULL. */
+size_t http_stream_event(struct http_stream *s, const char *id,
+			 const char *event, const char *data);
+/* End after what is queued has left. */
+void http_stream_end(struct http_stream *s);
+
+/* OpenAPI 3.1 of the route table. */
+json_t *httpd_openapi(const struct httpd *h, const char *title,
+		      const char *version);

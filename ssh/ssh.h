@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * SSH to a guest, on libssh: for putting guestd into it, and for rescue.
+ * Blocking; a session belongs to the thread that opened it.  The host key is
+ * known beforehand (we made it), so nothing is trusted on first use.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+
+/* A fresh Ed25519 key pair in OpenSSH's formats. */
+struct ssh_keypair {
+	char *private_pem;	/* "-----BEGIN OPENSSH PRIVATE KEY-----…" */
+	char *public_line;	/* "ssh-ed25519 AAAA…" */
+};
+int ssh_keypair_new(struct ssh_keypair *ret, struct sb_err *err);
+void ssh_keypair_done(struct ssh_keypair *k);
+
+struct ssh_target {
+	const char *host;	/* "127.0.0.1" */
+	int port;
+	const char *user;
+	const char *key_file;	/* private key, OpenSSH format */
+	const char *host_key;	/* the one public line that is accepted */
+	int timeout_ms;		/* for connecting, all tries together */
+	int cancel_fd;		/* readable: give up; -1: none */
+};
+
+struct ssh;
+/* Connect and log in, trying again while the guest's sshd is not up yet. */
+int ssh_connect(const struct ssh_target *t, struct ssh **ret,
+		struct sb_err *err);
+void ssh_close(struct ssh *s);
+
+/*
+ * Run a command line (the guest's shell reads it; quote with ssh_quote).
+ * stdin comes from in_fd (-1: empty), output goes to out_fd and err_fd (-1:
+ * dropped); with tty a pty of the size of the terminal out_fd is asked for, its
+ * raw mode set and its size followed.  SIGINT and SIGTERM of this process reach
+ * the command's process group while it runs if forward_signals.
+ * *ret_status is the exit status, or 128 + n for signal n as a shell tells it.
+ */
+struct ssh_exec {
+	const char *command;
+	int in_fd, out_fd, err_fd;
+	bool tty;
+	bool forward_signals;
+	/* Rewrites guest bytes before they go to out_fd and err_fd; may be NULL */
+	void (*filter)(void *arg, int fd, const char *data, size_t len);
+	void *filter_arg;
+	int timeout_ms;		/* -1: none */
+};
+int ssh_exec(struct ssh *s, const struct ssh_exec *x, int *ret_status,
+	     struct sb_err *err);
+
+/* Quote one word for a POSIX shell; the caller's. */
+char *ssh_quote(const char *word);
+
+/*
+ * Copy a file or a tree, modes kept.  progress (may be NULL) hears the bytes
+ * so far.  Nothing half-written is left under the final name.
+ */
+int ssh_put(struct ssh *s, const char *local, const char *remote,
+	    void (*progress)(void *arg, size_t done), void *arg,
+	    struct sb_err *err);
+int ssh_get(struct ssh *s, const char *remote, const char *local,
+	    void (*progress)(void *arg, size_t done), void *arg,
+	    struct sb_err *err);
