@@ -17,6 +17,14 @@ AM_LDFLAGS = \
 	$(HARDEN_LDFLAGS) \
 	$(NULL)
 
+# The installed places, for what looks them up at run time.
+install_dirs = \
+	-DSB_SBINDIR='"$(sbindir)"' \
+	-DSB_SYSCONFDIR='"$(sysconfdir)"' \
+	-DSB_DATADIR='"$(datadir)"' \
+	-DSB_LIBDIR='"$(libdir)"' \
+	$(NULL)
+
 libcommon = $(top_builddir)/common/libcommon.a
 libcommon_libs = \
 	$(libcommon) \

@@ -62,8 +62,13 @@ int sb_wrap(struct sb_err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(err->msg))
-		snprintf(err->msg + n, sizeof(err->msg) - n, ": %s", old);
+	if (n < 0)
+		n = 0;
+	for (const char *p = ": "; *p && (size_t)n < sizeof(err->msg) - 1; p++)
+		err->msg[n++] = *p;
+	for (const char *p = old; *p && (size_t)n < sizeof(err->msg) - 1; p++)
+		err->msg[n++] = *p;
+	err->msg[MIN((size_t)n, sizeof(err->msg) - 1)] = '\0';
 	return -1;
 }
 

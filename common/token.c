@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random tokens, hex, SHA-256 and base64 on OpenSSL's libcrypto. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "common/token.h"
+#include "common/util.h"
+
+void random_bytes(void *p, size_t n)
+{
+	unsigned char *c = p;
+
+	while (n) {
+		ssize_t got = getrandom(c, n, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			abort(); /* a kernel without getrandom(2) */
+		c += got;
+		n -= got;
+	}
+}
+
+void hex_encode(char *out, const void *data, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *c = data;
+
+	for (size_t i = 0; i < len; i++) {
+		out[2 * i] = digits[c[i] >> 4];
+		out[2 * i + 1] = digits[c[i] & 15];
+	}
+	out[2 * len] = '\0';
+}
+
+void random_hex(char *out, size_t n)
+{
+	unsigned char raw[64];
+
+	for (size_t done = 0, part; done < n; done += part) {
+		part = MIN(n - done, sizeof(raw));
+		random_bytes(raw, part);
+		hex_encode(out + 2 * done, raw, part);
+	}
+}
+
+bool token_equal(const char *a, const char *b)
+{
+	size_t na = strlen(a), nb = strlen(b);
+	volatile unsigned char diff = na != nb;
+
+	for (size_t i = 0; i < nb; i++)
+		diff |= (unsigned char)(a[i < na ? i : 0] ^ b[i]);
+	return !diff;
+}
+
+char *base64_encode(const void *data, size_t len)
+{
+	char *out = xmalloc((len + 2) / 3 * 4 + 1);
+
+	EVP_EncodeBlock((unsigned char *)out, data, (int)len);
+	return out;
+}
+
+struct sha256 *sha256_new(void)
+{
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+
+	if (!ctx || !EVP_DigestInit_ex(ctx, EVP_sha256(), NULL))
+		abort();
+	return (struct sha256 *)ctx;
+}
+
+void sha256_add(struct sha256 *s, const void *data, size_t len)
+{
+	if (!EVP_DigestUpdate((EVP_MD_CTX *)s, data, len))
+		abort();
+}
+
+int sha256_add_file(struct sha256 *s, const char *path, struct sb_err *err)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char block[65536];
+	ssize_t n;
+
+	if (fd < 0)
+		return sb_fail(err, sb_code_of_errno(errno),
+			       "cannot open '%s': %m", path);
+	while ((n = read(fd, block, sizeof(block))) > 0)
+		sha256_add(s, block, n);
+	if (n < 0)
+		return sb_fail(err, SB_SYSTEM, "cannot read '%s': %m", path);
+	return 0;
+}
+
+void sha256_finish(struct sha256 *s, char out[SHA256_HEX_LEN + 1])
+{
+	unsigned char md[SHA256_LEN];
+
+	if (!EVP_DigestFinal_ex((EVP_MD_CTX *)s, md, NULL))
+		abort();
+	EVP_MD_CTX_free((EVP_MD_CTX *)s);
+	hex_encode(out, md, sizeof(md));
+}
