@@ -230,13 +230,13 @@ static void test_refused_lists(void)
 		"jupyter_log: 'guestd.log' is server_log already");
 	refuses("{\"env\":[]}", "env: must be an object");
 	refuses("{\"env\":{\"1A\":\"x\"}}",
-		"env: '1A' is not a variable's name (letters, digits and _, "
+		"env.1A: '1A' is not a variable's name (letters, digits and _, "
 		"no digit first)");
 	refuses("{\"env\":{\"A\":\"x\\ny\"}}",
 		"env.A: holds a newline or another control character");
 	refuses("{\"env\":{\"A\":null}}", "env.A: must be a text");
 	refuses("{\"labels\":{\"\":\"x\"}}",
-		"labels: '' is not a label's name (1 to 63 letters, digits, "
+		"labels.: '' is not a label's name (1 to 63 letters, digits, "
 		"'.', '_', '/', '-')");
 }
 
