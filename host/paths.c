@@ -103,6 +103,17 @@ char *paths_log(void)
 	return below(paths_state(), "sandboxd.log");
 }
 
+char *paths_config(void)
+{
+	char *path = env_path("SANDBOX_CONFIG");
+
+	if (path)
+		return path;
+	if (is_root())
+		return xstrdup(SB_SYSCONFDIR "/sandbox/sandboxd.yaml");
+	return below(xdg_path("XDG_CONFIG_HOME", ".config"), "sandboxd.yaml");
+}
+
 char *paths_images(void)
 {
 	char *path = env_path("SANDBOX_IMAGES");

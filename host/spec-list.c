@@ -217,18 +217,17 @@ static int read_vars(struct reader *r, const json_t *v, const char *map,
 	json_object_foreach((json_t *)v, name, value) {
 		char *text;
 
+		snprintf(path, sizeof(path), "%s.%s", map, name);
+		value_at(r, path);
 		complaint = check(name);
 		if (complaint)
 			return value_bad(r, "'%.80s' %s", name, complaint);
-		snprintf(path, sizeof(path), "%s.%s", map, name);
-		value_at(r, path);
 		if (!spec_vars_get(io, name) && io->n == SPEC_MAX_VARS)
 			return value_bad(r, "there can be at most %d",
 					 SPEC_MAX_VARS);
 		if (var_value(r, value, &text) < 0)
 			return -1;
 		vars_put(io, name, text);
-		value_at(r, map);
 	}
 	return 0;
 }
