@@ -17,10 +17,10 @@
 #include "common/hclient.h"
 #include "common/http1.h"
 #include "common/json.h"
+#include "common/sse.h"
 #include "common/util.h"
 
 #define MAX_JSON (16 * 1024 * 1024)
-#define MAX_EVENT (1024 * 1024)
 #define READ_BLOCK (16 * 1024)
 
 struct hclient {
@@ -473,63 +473,17 @@ int hclient_stream(struct hclient *c, const char *path,
 }
 
 struct events {
-	int (*on_event)(void *arg, const char *event, const char *data);
-	void *arg;
-	struct buf line, event, data;
-	bool too_long;
+	struct sse *sse;
+	struct sb_err *err;
+	int r;
 };
-
-/* One line of an event stream; an empty one ends the event. */
-static int event_line(struct events *e, char *line)
-{
-	char *value;
-	int r = 0;
-
-	if (!*line) {
-		if (e->data.len)
-			r = e->on_event(e->arg,
-					e->event.len ? e->event.p : "message",
-					e->data.p);
-		e->event.len = e->data.len = 0;
-		return r;
-	}
-	value = strchrnul(line, ':');
-	if (*value)
-		*value++ = '\0';
-	if (*value == ' ')
-		value++;
-	if (strcmp(line, "event") == 0) {
-		e->event.len = 0;
-		buf_adds(&e->event, value);
-	} else if (strcmp(line, "data") == 0) {
-		if (e->data.len)
-			buf_adds(&e->data, "\n");
-		buf_adds(&e->data, value);
-	}
-	return 0;
-}
 
 static int event_bytes(void *arg, const char *data, size_t len)
 {
 	struct events *e = arg;
 
-	for (size_t i = 0; i < len; i++) {
-		if (data[i] == '\r')
-			continue;
-		if (data[i] != '\n') {
-			buf_add(&e->line, data + i, 1);
-			if (e->line.len + e->data.len > MAX_EVENT) {
-				e->too_long = true;
-				return 1;
-			}
-			continue;
-		}
-		buf_add(&e->line, "", 0);
-		e->line.len = 0;
-		if (event_line(e, e->line.p))
-			return 1;
-	}
-	return 0;
+	e->r = sse_feed(e->sse, data, len, e->err);
+	return e->r;
 }
 
 int hclient_send_events(struct hclient *c, const char *method, const char *path,
@@ -538,16 +492,11 @@ int hclient_send_events(struct hclient *c, const char *method, const char *path,
 					const char *data),
 			void *arg, struct sb_err *err)
 {
-	struct events e = { .on_event = on_event, .arg = arg };
+	struct events e = { .sse = sse_new(on_event, arg), .err = err };
 	int r = stream(c, method, path, body, event_bytes, &e, err);
 
-	if (e.too_long)
-		r = sb_fail(err, SB_GUEST, "an event is longer than %d bytes",
-			    MAX_EVENT);
-	buf_done(&e.line);
-	buf_done(&e.event);
-	buf_done(&e.data);
-	return r;
+	sse_free(e.sse);
+	return e.r < 0 ? -1 : r;
 }
 
 int hclient_events(struct hclient *c, const char *path,
