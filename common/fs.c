@@ -135,6 +135,17 @@ int fs_read(const char *path, size_t max, char **ret, size_t *ret_len,
 	return 0;
 }
 
+int fs_read_line(const char *path, char **ret, struct sb_err *err)
+{
+	char *text;
+
+	if (fs_read(path, 65536, &text, NULL, err) < 0)
+		return -1;
+	text[strcspn(text, "\n")] = '\0';
+	*ret = text;
+	return 0;
+}
+
 int fs_open_beneath(const char *dir, const char *path, int *ret_fd,
 		    struct sb_err *err)
 {

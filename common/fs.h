@@ -25,6 +25,9 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
 int fs_read(const char *path, size_t max, char **ret, size_t *ret_len,
 	    struct sb_err *err);
 
+/* The first line of a small file, without its end; the caller's. */
+int fs_read_line(const char *path, char **ret, struct sb_err *err);
+
 /*
  * Open a regular file for reading below dir, where the path may neither leave
  * dir nor pass through a symlink: for folders in which a guest can write.

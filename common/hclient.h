@@ -63,3 +63,9 @@ int hclient_events(struct hclient *c, const char *path,
 		   int (*on_event)(void *arg, const char *event,
 				   const char *data),
 		   void *arg, struct sb_err *err);
+/* The same for a request that is answered with events (POST /v1/images). */
+int hclient_send_events(struct hclient *c, const char *method, const char *path,
+			const json_t *body,
+			int (*on_event)(void *arg, const char *event,
+					const char *data),
+			void *arg, struct sb_err *err);

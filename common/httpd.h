@@ -6,6 +6,12 @@
  * daemon's libuv loop, a table of routes, bearer tokens, problem+json errors,
  * replies that may come later and streams with back-pressure.
  *
+ * libwebsockets owns the connections; we read the HTTP/1.1 requests on them
+ * ourselves (http1.h), because its own reader loses what we need: it decodes
+ * %2F and turns + into a space before we see the path, answers bad requests in
+ * HTML, does not read chunked bodies, and spins when a client leaves while its
+ * request waits for a reply.
+ *
  * All functions belong to the loop's thread.  A handler must in the end reply
  * exactly once (httpd_reply*, httpd_fail or httpd_stream), at once or later;
  * until then it may keep the request.  If the client leaves first, the request
@@ -52,11 +58,24 @@ struct httpd_config {
 	size_t max_body;		/* bytes; larger is 413 */
 	/* Whether the bearer token is good; NULL: every request is. */
 	bool (*check_token)(void *ctx, const char *token);
+	/* Asked before each route that is not public; -1 refuses with err.
+	 * May be NULL. */
+	int (*admit)(void *ctx, struct sb_err *err);
+	/* Host names under which we are known on TCP, beside localhost and
+	 * literal addresses; ends with NULL, may be NULL. */
+	const char *const *hosts;
 };
 
 struct httpd *httpd_new(struct loop *l, const struct httpd_config *cfg,
 			struct sb_err *err);
+/* Closes all connections.  Not from within the loop: after loop_run(). */
 void httpd_free(struct httpd *h);
+
+struct httpd_stats {
+	unsigned long long requests, client_errors, server_errors;
+	unsigned int connections;
+};
+void httpd_get_stats(const struct httpd *h, struct httpd_stats *ret);
 
 /*
  * Listen on a UNIX socket (made with mode 0600; only the peer with our own
@@ -74,8 +93,7 @@ const char *http_path(const struct http_req *req);
 const char *http_param(const struct http_req *req, const char *name);
 /* NULL when absent, "" when given without value; percent-decoded. */
 const char *http_query(const struct http_req *req, const char *name);
-/* Known headers only: "accept", "idempotency-key", "last-event-id", "range",
- * "if-none-match", "content-type", "user-agent". */
+/* The first header of that name (in lower case), or NULL. */
 const char *http_header(const struct http_req *req, const char *name);
 const char *http_body(const struct http_req *req, size_t *ret_len);
 /* The body as a JSON object; an empty body is an empty object. */
@@ -87,12 +105,16 @@ int http_query_bool(const struct http_req *req, const char *name, bool *ret,
 int http_query_int(const struct http_req *req, const char *name, long long min,
 		   long long max, long long *ret, struct sb_err *err);
 
+/* Call fn once if the client leaves before the reply.  NULL takes it back. */
+void http_on_leave(struct http_req *req, void (*fn)(void *arg), void *arg);
+
 /* Replies.  The request must not be touched afterwards. */
 void http_reply_json(struct http_req *req, int status, json_t *j /* takes */);
 void http_reply(struct http_req *req, int status, const char *type,
 		const void *data, size_t len);
 void http_reply_empty(struct http_req *req, int status);
-/* application/problem+json from err. */
+/* The problem object of err, and the reply with it. */
+json_t *http_problem(const struct sb_err *err);
 void http_fail(struct http_req *req, const struct sb_err *err);
 /* Add a header to the reply that is to come. */
 void http_set_header(struct http_req *req, const char *name, const char *value);

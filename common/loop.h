@@ -13,10 +13,14 @@
 struct loop;
 
 struct loop *loop_new(void);
+/*
+ * Waits for the work that is under way; posts that have not run are dropped.
+ * Timers and servers on the loop are freed before it.
+ */
 void loop_free(struct loop *l);
 uv_loop_t *loop_uv(struct loop *l);
 
-/* Run until loop_stop().  SIGTERM and SIGINT call loop_stop(), too. */
+/* Run until loop_stop(), which SIGTERM and SIGINT call, too. */
 void loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 
@@ -30,7 +34,7 @@ void loop_post(struct loop *l, void (*fn)(void *arg), void *arg);
 void loop_work(struct loop *l, void (*work)(void *arg), void (*done)(void *arg),
 	       void *arg);
 
-/* A one-shot timer on the loop's thread; NULL fn never happens. */
+/* A one-shot timer on the loop's thread. */
 struct loop_timer;
 struct loop_timer *loop_timer_new(struct loop *l, void (*fn)(void *arg),
 				  void *arg);

@@ -8,10 +8,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/param.h>	/* MIN, MAX */
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /*
  * Small allocations abort when memory is out.  A size that comes from a peer

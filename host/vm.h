@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "common/err.h"
+#include "host/accel.h"
 
 struct vm_host;
 
@@ -32,7 +33,29 @@ struct vm_host_config {
 	void *arg;
 };
 
-/* Connect.  Slow on first use (QEMU's capabilities are probed and cached). */
+/*
+ * Make the process fit for libvirt: to be called once, early in main(), while
+ * there is only one thread.  As root, where KVM does not work or QEMU's user
+ * may not open /dev/kvm (then accel->kvm becomes false and the reason says
+ * so), the process gets a mount namespace of its own, in which /dev/kvm is
+ * covered: libvirt probes QEMU with rights that QEMU does not have later on,
+ * and would otherwise probe it anew, for a minute, at each start.  When that
+ * fails all goes on working, slowly.
+ */
+int vm_host_prepare(const struct vm_host_config *cfg, struct accel *accel,
+		    struct sb_err *err);
+
+/*
+ * Connect.  Slow on first use (QEMU's capabilities are probed and cached).
+ *
+ * QEMU has our own uid; as root it gets cfg->qemu_user (a name, or "+UID"), by
+ * default libvirt-qemu, or that user's uid in Debian if there is none.
+ * libvirt changes no owners.  So QEMU's user must be able to
+ *  - pass through all folders on the way (0711),
+ *  - read kernel, initrd, the disk's backing files and the fw_cfg files,
+ *  - read and write the disk, the shared folders and the serial log's and the
+ *    control socket's folder, which are best made with vm_host_ids().
+ */
 int vm_host_open(const struct vm_host_config *cfg, struct vm_host **ret,
 		 struct sb_err *err);
 void vm_host_close(struct vm_host *h);
@@ -41,6 +64,9 @@ void vm_host_ids(const struct vm_host *h, unsigned int *ret_uid,
 		 unsigned int *ret_gid);
 const char *vm_host_uri(const struct vm_host *h);
 
+/* The name of the control channel in the guest (/dev/virtio-ports/...). */
+#define VM_CONTROL_PORT "org.sandbox.control"
+
 #define VM_MAX_SHARES 5
 #define VM_MAX_FORWARDS 32
 
@@ -48,6 +74,7 @@ struct vm_share {
 	const char *tag;	/* 9p mount tag */
 	const char *path;	/* on the host */
 	bool readonly;
+	bool no_xattr;	/* vm_start() finds out: no user xattrs there */
 };
 
 struct vm_forward {
@@ -64,6 +91,7 @@ struct vm_spec {
 	int cpus;
 	unsigned long long memory;	/* bytes */
 	const char *disk;	/* qcow2 overlay */
+	bool durable;		/* the disk must survive a crash of the host */
 	const char *kernel, *initrd, *cmdline;
 	const char *serial_log;	/* file, appended to */
 	const char *control;	/* path of the control channel's UNIX socket */

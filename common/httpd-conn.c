@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A connection: reading its requests, writing what is queued. */
+#include "config.h"
+
+#include <libwebsockets.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/httpd-private.h"
+
+/* Seconds. */
+#define IDLE_TIMEOUT 75
+#define HEAD_TIMEOUT 10 /* a slow head would hold the connection */
+#define BODY_TIMEOUT 60
+#define STALL_TIMEOUT 60 /* a client that does not read its reply */
+#define LINGER_TIMEOUT 2
+
+/*
+ * Small enough that a writable socket takes it whole: libwebsockets does not
+ * read while it holds the rest of a write.
+ */
+#define WRITE_PIECE (16 * 1024)
+#define KEEP_CAPACITY (64 * 1024)
+
+static void set_timeout(struct http_conn *c, int seconds)
+{
+	lws_set_timeout(c->wsi,
+			seconds ? PENDING_TIMEOUT_USER_REASON_BASE
+				: NO_PENDING_TIMEOUT,
+			seconds);
+}
+
+size_t conn_pending(const struct http_conn *c)
+{
+	return c->out.len - c->out_sent;
+}
+
+/*
+ * While bytes wait to leave, nothing is read: a client that sends without
+ * reading is stopped, and one that is gone shows in the next write.
+ */
+static void update_rx(struct http_conn *c)
+{
+	bool off = conn_pending(c) ||
+		   (c->state == CONN_BUSY && c->in.len >= HTTP1_MAX_HEAD);
+
+	if (off == c->rx_off)
+		return;
+	c->rx_off = off;
+	lws_rx_flow_control(c->wsi, !off);
+}
+
+void conn_kick(struct http_conn *c)
+{
+	c->state = CONN_BUSY;
+	if (!c->stream)
+		set_timeout(c, STALL_TIMEOUT);
+	update_rx(c);
+	lws_callback_on_writable(c->wsi);
+}
+
+void conn_open(struct http_conn *c)
+{
+	set_timeout(c, IDLE_TIMEOUT);
+}
+
+static bool token_is_good(const struct http_conn *c, const struct http_req *req)
+{
+	const char *auth = http1_get(&req->head, "authorization");
+
+	if (c->local || !c->h->cfg.check_token)
+		return true;
+	if (!auth || strncasecmp(auth, "Bearer ", 7) != 0)
+		return false;
+	return c->h->cfg.check_token(c->h->cfg.ctx, auth + 7);
+}
+
+static int find_route(struct http_req *req, struct sb_err *err)
+{
+	const struct httpd_config *cfg = &req->conn->h->cfg;
+	autobuf struct buf allow = { 0 };
+
+	req->route = route_find(cfg->routes, &req->target, req->head.method,
+				&req->route_path, &allow);
+	if (req->route && req->route->flags & HTTP_PUBLIC)
+		return 0;
+	if (!token_is_good(req->conn, req)) {
+		http_set_header(req, "WWW-Authenticate", "Bearer");
+		sb_fail(err, SB_AUTH, "the token is missing or wrong");
+		return sb_hint(err, "send 'Authorization: Bearer TOKEN'");
+	}
+	if (cfg->admit && cfg->admit(cfg->ctx, err) < 0)
+		return -1;
+	if (req->route)
+		return 0;
+	if (allow.len) {
+		http_set_header(req, "Allow", allow.p);
+		return sb_fail(err, SB_METHOD, "'%s' cannot be used on '%s'",
+			       req->head.method, req->target.path);
+	}
+	return sb_fail(err, SB_NOTFOUND, "there is no '%s'", req->target.path);
+}
+
+static int check_framing(struct http_conn *c, struct http_req *req,
+			 struct sb_err *err)
+{
+	c->body_left = 0;
+	c->chunked = (struct http1_chunked){ 0 };
+	c->unread = true; /* until we know better */
+	if (http1_framing(&req->head, &c->framing, &c->body_left, err) < 0)
+		return -1;
+	c->unread = c->framing == HTTP1_CHUNKED || c->body_left;
+	if (c->body_left > c->h->cfg.max_body)
+		return sb_fail(err, SB_LIMIT,
+			       "the body is larger than %zu bytes",
+			       c->h->cfg.max_body);
+	return 0;
+}
+
+/* Everything that can be refused before the body is read. */
+static int check_request(struct http_conn *c, struct http_req *req,
+			 struct sb_err *err)
+{
+	if (check_framing(c, req, err) < 0)
+		return -1;
+	if (req->head.minor > 0 && !http1_get(&req->head, "host"))
+		return sb_fail(err, SB_INVALID, "the Host header is missing");
+	if (target_parse(req->head.target, &req->target, err) < 0)
+		return -1;
+	if (!c->local &&
+	    route_check_origin(&req->head, c->h->cfg.hosts, err) < 0)
+		return -1;
+	return find_route(req, err);
+}
+
+static void run_request(struct http_conn *c)
+{
+	struct http_req *req = c->req;
+
+	c->state = CONN_BUSY;
+	c->unread = false;
+	set_timeout(c, 0);
+	req->running = true;
+	req->route->run(req);
+}
+
+static struct http_req *new_request(struct http_conn *c)
+{
+	struct http_req *req = xcalloc(1, sizeof(*req));
+
+	req->conn = c;
+	req->loop = c->h->loop;
+	req->ctx = c->h->cfg.ctx;
+	c->req = req;
+	c->unread = true;
+	return req;
+}
+
+static void start_request(struct http_conn *c, size_t head_len)
+{
+	struct http_req *req = new_request(c);
+	struct sb_err err;
+	int r;
+
+	r = http1_parse_request(c->in.p, head_len, &req->head, &err);
+	buf_drop(&c->in, head_len);
+	if (r < 0) {
+		http_fail(req, &err);
+		return;
+	}
+	req->is_head = strcmp(req->head.method, "HEAD") == 0;
+	req->keep =
+		req->head.minor > 0
+			? !http1_has_token(&req->head, "connection", "close")
+			: http1_has_token(&req->head, "connection",
+					  "keep-alive");
+	if (check_request(c, req, &err) < 0) {
+		http_fail(req, &err);
+		return;
+	}
+	if (!c->unread) {
+		run_request(c);
+		return;
+	}
+	c->state = CONN_BODY;
+	set_timeout(c, BODY_TIMEOUT);
+	if (http1_has_token(&req->head, "expect", "100-continue")) {
+		buf_adds(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
+		lws_callback_on_writable(c->wsi);
+	}
+}
+
+/* Take what has come of the body; run the request when it is whole. */
+static void read_body(struct http_conn *c)
+{
+	struct http_req *req = c->req;
+	struct sb_err err;
+	ssize_t n;
+
+	if (c->framing == HTTP1_CHUNKED) {
+		n = http1_chunked_feed(&c->chunked, c->in.p, c->in.len,
+				       &req->body, c->h->cfg.max_body, &err);
+		if (n < 0) {
+			http_fail(req, &err);
+			return;
+		}
+	} else {
+		n = MIN(c->body_left, c->in.len);
+		buf_add(&req->body, c->in.p, n);
+		c->body_left -= n;
+	}
+	buf_drop(&c->in, n);
+	if (c->framing == HTTP1_CHUNKED ? c->chunked.done : !c->body_left)
+		run_request(c);
+}
+
+static void read_input(struct http_conn *c)
+{
+	struct sb_err err;
+	ssize_t n;
+
+	if (c->state == CONN_HEAD) {
+		/* Robustness, RFC 9112, 2.2: empty lines before a request. */
+		while (c->in.len >= 2 && memcmp(c->in.p, "\r\n", 2) == 0)
+			buf_drop(&c->in, 2);
+		n = http1_head_len(c->in.p, c->in.len, &err);
+		if (n < 0)
+			http_fail(new_request(c), &err);
+		else if (n > 0)
+			start_request(c, n);
+	}
+	if (c->state == CONN_BODY && c->in.len)
+		read_body(c);
+}
+
+int conn_rx(struct http_conn *c, const char *data, size_t len)
+{
+	if (c->state == CONN_LINGER)
+		return 0;
+	if (c->state == CONN_HEAD && !c->in.len)
+		set_timeout(c, HEAD_TIMEOUT);
+	buf_add(&c->in, data, len);
+	read_input(c);
+	update_rx(c);
+	return 0;
+}
+
+/* The reply has left: go on with the next request, or end. */
+static int next_request(struct http_conn *c)
+{
+	if (c->close && c->unread) {
+		shutdown(lws_get_socket_fd(c->wsi), SHUT_WR);
+		c->state = CONN_LINGER;
+		set_timeout(c, LINGER_TIMEOUT);
+		buf_done(&c->in);
+	} else if (c->close) {
+		return -1;
+	} else {
+		c->state = CONN_HEAD;
+		set_timeout(c, c->in.len ? HEAD_TIMEOUT : IDLE_TIMEOUT);
+		read_input(c);
+	}
+	return 0;
+}
+
+static int write_piece(struct http_conn *c)
+{
+	size_t n = MIN(conn_pending(c), WRITE_PIECE);
+
+	/* LWS_WRITE_RAW neither changes the bytes nor writes before them. */
+	if (lws_write(c->wsi, (unsigned char *)c->out.p + c->out_sent, n,
+		      LWS_WRITE_RAW) < 0)
+		return -1;
+	c->out_sent += n;
+	if (c->out_sent == c->out.len) {
+		c->out.len = c->out_sent = 0;
+		if (c->out.cap > KEEP_CAPACITY)
+			buf_done(&c->out);
+	} else if (c->out_sent >= KEEP_CAPACITY &&
+		   c->out_sent >= c->out.len / 2) {
+		buf_drop(&c->out, c->out_sent);
+		c->out_sent = 0;
+	}
+	return 0;
+}
+
+int conn_writable(struct http_conn *c)
+{
+	int r = 0;
+
+	if (conn_pending(c) && write_piece(c) < 0)
+		return -1;
+	if (conn_pending(c) || lws_partial_buffered(c->wsi)) {
+		if (c->state == CONN_BUSY && !c->req && !c->stream)
+			set_timeout(c, STALL_TIMEOUT);
+		lws_callback_on_writable(c->wsi);
+		return 0;
+	}
+	if (c->stream)
+		stream_drained(c->stream);
+	if (c->state == CONN_BUSY && !c->req && !c->stream && !conn_pending(c))
+		r = next_request(c);
+	update_rx(c);
+	return r;
+}
+
+void conn_closed(struct http_conn *c)
+{
+	struct http_req *req = c->req;
+
+	if (c->stream)
+		stream_gone(c->stream);
+	if (req && req->running) {
+		req->conn = NULL;
+		if (req->on_leave)
+			req->on_leave(req->on_leave_arg);
+	} else {
+		req_free(req);
+	}
+	buf_done(&c->in);
+	buf_done(&c->out);
+	free(c);
+}

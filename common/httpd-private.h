@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * What the files of the HTTP server share:
+ *   httpd.c        the server: libwebsockets, listening, shutdown
+ *   httpd-conn.c   a connection: reading requests, writing what is queued
+ *   httpd-route.c  the route table, targets, what a request may do
+ *   httpd-req.c    what handlers ask a request
+ *   httpd-reply.c  replies and streams
+ */
+
+#include <sys/queue.h>
+
+#include "common/http1.h"
+#include "common/httpd.h"
+
+struct lws;
+struct lws_context;
+struct lws_vhost;
+struct listener;
+
+#define HTTP_MAX_SEGMENTS 16
+#define HTTP_MAX_QUERY 32
+
+/* The decoded target of a request. */
+struct http_target {
+	char *text; /* owns what the pointers point into */
+	char *path; /* decoded, for people and logs */
+	size_t nsegments;
+	const char *segment[HTTP_MAX_SEGMENTS];
+	size_t nquery;
+	struct {
+		const char *name, *value;
+	} query[HTTP_MAX_QUERY];
+};
+
+int target_parse(const char *target, struct http_target *ret,
+		 struct sb_err *err);
+void target_done(struct http_target *t);
+
+/*
+ * The route for a target and method, and which of its paths matched.  NULL
+ * when there is none; allow then lists the methods that the path has.
+ */
+const struct http_route *route_find(const struct http_route *routes,
+				    const struct http_target *t,
+				    const char *method, const char **ret_path,
+				    struct buf *allow);
+/* The segment that stands for {name} in path, or NULL. */
+const char *route_param(const char *path, const struct http_target *t,
+			const char *name);
+/* Whether a page of another site may have sent this (DNS rebinding, CSRF). */
+int route_check_origin(const struct http1_head *head, const char *const *hosts,
+		       struct sb_err *err);
+
+/*
+ * From the head on, a request belongs to its connection; from the call of its
+ * handler on, to the handler, until that replies.  conn is NULL once the client
+ * has left.
+ */
+struct http_req {
+	struct http_conn *conn;
+	struct loop *loop;
+	void *ctx;
+	struct http1_head head;
+	struct http_target target;
+	const struct http_route *route;
+	const char *route_path;
+	struct buf body;
+	struct buf headers; /* for the reply */
+	bool running;	    /* the handler has it */
+	bool is_head;
+	bool keep; /* the connection, after the reply */
+	void (*on_leave)(void *arg);
+	void *on_leave_arg;
+};
+
+void req_free(struct http_req *req);
+
+struct http_stream {
+	LIST_ENTRY(http_stream) next; /* those with heartbeats */
+	struct http_conn *conn;	      /* NULL once the client has left */
+	const struct http_stream_ops *ops;
+	void *arg;
+	bool chunked, events, ended;
+};
+
+/* Called by the connection. */
+void stream_drained(struct http_stream *s);
+void stream_gone(struct http_stream *s);
+
+/*
+ * HEAD: waiting for a request or reading its head.  BODY: reading its body.
+ * BUSY: a handler has it, or its reply is being sent.  LINGER: answered and
+ * shut down, reading what the client still sends so that the reply is not lost
+ * to a reset.  HEAD → BODY → BUSY → HEAD …, and → LINGER from all.
+ */
+enum conn_state { CONN_HEAD, CONN_BODY, CONN_BUSY, CONN_LINGER };
+
+struct http_conn {
+	LIST_ENTRY(http_conn) next;
+	struct httpd *h;
+	struct lws *wsi;
+	enum conn_state state;
+	bool local; /* came over the UNIX socket */
+	bool rx_off;
+	bool close;  /* when what is queued has left */
+	bool unread; /* the body was not read to its end */
+	struct buf in, out;
+	size_t out_sent;
+	struct http_req *req;
+	struct http_stream *stream;
+	enum http1_body framing;
+	uint64_t body_left;
+	struct http1_chunked chunked;
+};
+
+void conn_open(struct http_conn *c);
+int conn_rx(struct http_conn *c, const char *data, size_t len);
+int conn_writable(struct http_conn *c);
+void conn_closed(struct http_conn *c);
+/* How many queued bytes have not left. */
+size_t conn_pending(const struct http_conn *c);
+/* Something was put into out, or close was set. */
+void conn_kick(struct http_conn *c);
+
+struct httpd {
+	struct loop *loop;
+	struct httpd_config cfg;
+	struct lws_context *lws;
+	struct lws_vhost *vhost;
+	LIST_HEAD(, listener) listeners;
+	LIST_HEAD(, http_conn) conns;
+	LIST_HEAD(, http_stream) event_streams;
+	struct loop_timer *heartbeat;
+	struct httpd_stats stats;
+};

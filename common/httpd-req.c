@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a handler can ask its request. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/httpd-private.h"
+#include "common/json.h"
+
+void req_free(struct http_req *req)
+{
+	if (!req)
+		return;
+	http1_head_done(&req->head);
+	target_done(&req->target);
+	buf_done(&req->body);
+	buf_done(&req->headers);
+	free(req);
+}
+
+void *http_ctx(const struct http_req *req)
+{
+	return req->ctx;
+}
+
+const char *http_method(const struct http_req *req)
+{
+	return req->head.method;
+}
+
+const char *http_path(const struct http_req *req)
+{
+	return req->target.path;
+}
+
+const char *http_param(const struct http_req *req, const char *name)
+{
+	return route_param(req->route_path, &req->target, name);
+}
+
+const char *http_query(const struct http_req *req, const char *name)
+{
+	for (size_t i = 0; i < req->target.nquery; i++)
+		if (strcmp(req->target.query[i].name, name) == 0)
+			return req->target.query[i].value;
+	return NULL;
+}
+
+const char *http_header(const struct http_req *req, const char *name)
+{
+	return http1_get(&req->head, name);
+}
+
+const char *http_body(const struct http_req *req, size_t *ret_len)
+{
+	if (ret_len)
+		*ret_len = req->body.len;
+	return req->body.p ? req->body.p : "";
+}
+
+int http_body_json(const struct http_req *req, json_t **ret, struct sb_err *err)
+{
+	autojson json_t *j = NULL;
+
+	if (!req->body.len) {
+		*ret = json_object();
+		return 0;
+	}
+	if (json_parse(req->body.p, req->body.len, &j, err) < 0)
+		return sb_wrap(err, "request body");
+	if (!json_is_object(j))
+		return sb_fail(err, SB_INVALID,
+			       "the request body must be a JSON object");
+	*ret = steal(&j);
+	return 0;
+}
+
+int http_query_bool(const struct http_req *req, const char *name, bool *ret,
+		    struct sb_err *err)
+{
+	static const char *const words[] = { "1", "true",  "yes", "",
+					     "0", "false", "no" };
+	const char *value = http_query(req, name);
+
+	if (!value)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcasecmp(value, words[i]) == 0) {
+			*ret = i < 4;
+			return 0;
+		}
+	return sb_fail(err, SB_INVALID,
+		       "query parameter '%s' must be true or false", name);
+}
+
+int http_query_int(const struct http_req *req, const char *name, long long min,
+		   long long max, long long *ret, struct sb_err *err)
+{
+	const char *value = http_query(req, name);
+
+	if (!value || parse_num(value, min, max, ret) == 0)
+		return 0;
+	return sb_fail(
+		err, SB_INVALID,
+		"query parameter '%s' must be a number from %lld to %lld", name,
+		min, max);
+}
+
+void http_on_leave(struct http_req *req, void (*fn)(void *arg), void *arg)
+{
+	req->on_leave = fn;
+	req->on_leave_arg = arg;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Targets, the route table, and who may ask. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/httpd-private.h"
+#include "common/json.h"
+
+static int bad_target(struct sb_err *err, const char *why)
+{
+	return sb_fail(err, SB_INVALID, "bad request target: %s", why);
+}
+
+static int parse_segments(char *path, struct http_target *t, struct sb_err *err)
+{
+	char *s, *rest = path + 1;
+
+	while ((s = strsep(&rest, "/"))) {
+		if (!*s && !rest) /* a slash at the end is nothing */
+			break;
+		if (t->nsegments == HTTP_MAX_SEGMENTS)
+			return bad_target(err, "too many segments");
+		if (http1_unescape(s, false) < 0)
+			return bad_target(err, "broken %-escape");
+		if (strcmp(s, ".") == 0 || strcmp(s, "..") == 0)
+			return bad_target(err, "'.' and '..' are not followed");
+		t->segment[t->nsegments++] = s;
+	}
+	return 0;
+}
+
+static int parse_query(char *query, struct http_target *t, struct sb_err *err)
+{
+	char *pair;
+
+	while ((pair = strsep(&query, "&"))) {
+		char *name = strsep(&pair, "=");
+
+		if (!*name && !pair)
+			continue;
+		if (t->nquery == HTTP_MAX_QUERY)
+			return bad_target(err, "too many query parameters");
+		if (http1_unescape(name, true) < 0 ||
+		    (pair && http1_unescape(pair, true) < 0))
+			return bad_target(err, "broken %-escape");
+		t->query[t->nquery].name = name;
+		t->query[t->nquery++].value = pair ? pair : "";
+	}
+	return 0;
+}
+
+int target_parse(const char *target, struct http_target *ret,
+		 struct sb_err *err)
+{
+	struct http_target t = { 0 };
+	char *query;
+
+	/* A proxy's form, "http://host/path": the host is in Host as well. */
+	if (strncasecmp(target, "http://", 7) == 0) {
+		target = strchr(target + 7, '/');
+		if (!target)
+			target = "/";
+	}
+	if (target[0] != '/')
+		return bad_target(err, "it must begin with '/'");
+	if (strchr(target, '#'))
+		return bad_target(err, "it must not have a fragment");
+	t.text = xstrdup(target);
+	query = strchr(t.text, '?');
+	if (query)
+		*query++ = '\0';
+	t.path = xstrdup(t.text);
+	if (http1_unescape(t.path, false) < 0)
+		bad_target(err, "broken %-escape");
+	else if (parse_segments(t.text, &t, err) == 0 &&
+		 (!query || parse_query(query, &t, err) == 0)) {
+		*ret = t;
+		return 0;
+	}
+	target_done(&t);
+	return -1;
+}
+
+void target_done(struct http_target *t)
+{
+	free(t->text);
+	free(t->path);
+	*t = (struct http_target){ 0 };
+}
+
+/*
+ * Step through a route's path: the next segment's start and length in *p and
+ * the return value; 0 at the end.
+ */
+static size_t next_segment(const char **p, size_t last)
+{
+	*p += last;
+	if (**p == '/')
+		(*p)++;
+	return strcspn(*p, "/");
+}
+
+static bool path_matches(const char *path, const struct http_target *t)
+{
+	size_t i = 0, n = 0;
+
+	while ((n = next_segment(&path, n))) {
+		const char *seg = i < t->nsegments ? t->segment[i++] : "";
+
+		if (!*seg)
+			return false;
+		if (*path != '{' &&
+		    (strlen(seg) != n || memcmp(seg, path, n) != 0))
+			return false;
+	}
+	return i == t->nsegments;
+}
+
+/* The path or alias of the route that matches, or NULL. */
+static const char *route_match(const struct http_route *r,
+			       const struct http_target *t)
+{
+	if (path_matches(r->path, t))
+		return r->path;
+	for (size_t i = 0; i < HTTP_MAX_ALIASES && r->alias[i]; i++)
+		if (path_matches(r->alias[i], t))
+			return r->alias[i];
+	return NULL;
+}
+
+const struct http_route *route_find(const struct http_route *routes,
+				    const struct http_target *t,
+				    const char *method, const char **ret_path,
+				    struct buf *allow)
+{
+	if (strcmp(method, "HEAD") == 0)
+		method = "GET";
+	for (const struct http_route *r = routes; r->run; r++) {
+		const char *path = route_match(r, t);
+
+		if (!path)
+			continue;
+		if (strcmp(r->method, method) == 0) {
+			*ret_path = path;
+			return r;
+		}
+		buf_addf(allow, "%s%s", allow->len ? ", " : "", r->method);
+		if (strcmp(r->method, "GET") == 0)
+			buf_adds(allow, ", HEAD");
+	}
+	return NULL;
+}
+
+const char *route_param(const char *path, const struct http_target *t,
+			const char *name)
+{
+	size_t n = 0, len = strlen(name);
+
+	for (size_t i = 0; (n = next_segment(&path, n)); i++)
+		if (*path == '{' && n == len + 2 &&
+		    memcmp(path + 1, name, len) == 0)
+			return t->segment[i];
+	return NULL;
+}
+
+/* Whether the host of a Host header is one of ours or a literal address. */
+static bool host_is_ours(const char *value, const char *const *hosts)
+{
+	autofree char *host = xstrdup(value);
+	char *colon = strrchr(host, ':'), *end;
+	struct in6_addr a6;
+	struct in_addr a4;
+
+	if (host[0] == '[') {
+		end = strchr(host, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return false;
+		*end = '\0';
+		return inet_pton(AF_INET6, host + 1, &a6) == 1;
+	}
+	if (colon)
+		*colon = '\0';
+	if (strcasecmp(host, "localhost") == 0 ||
+	    inet_pton(AF_INET, host, &a4) == 1)
+		return true;
+	for (; hosts && *hosts; hosts++)
+		if (strcasecmp(host, *hosts) == 0)
+			return true;
+	return false;
+}
+
+int route_check_origin(const struct http1_head *head, const char *const *hosts,
+		       struct sb_err *err)
+{
+	const char *host = http1_get(head, "host");
+	const char *origin = http1_get(head, "origin");
+	const char *sep;
+
+	if (host && !host_is_ours(host, hosts)) {
+		sb_fail(err, SB_DENIED, "we do not serve the host '%.100s'",
+			host);
+		return sb_hint(err, "use 127.0.0.1 or localhost in the URL");
+	}
+	if (!origin)
+		return 0;
+	sep = strstr(origin, "://");
+	if (!sep || !host || strcasecmp(sep + 3, host) != 0)
+		return sb_fail(
+			err, SB_DENIED,
+			"requests from the web origin '%.100s' are not allowed",
+			origin);
+	return 0;
+}
+
+static json_t *openapi_params(const char *path)
+{
+	json_t *list = json_array();
+	size_t n = 0;
+
+	while ((n = next_segment(&path, n))) {
+		autofree char *name = NULL;
+
+		if (*path != '{')
+			continue;
+		name = xstrndup(path + 1, n - 2);
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:b, s:{s:s}}", "name",
+					name, "in", "path", "required", 1,
+					"schema", "type", "string"));
+	}
+	return list;
+}
+
+static void openapi_add(json_t *paths, const struct http_route *r,
+			const char *path)
+{
+	json_t *item = json_object_get(paths, path);
+	json_t *op = json_object(), *params = openapi_params(path);
+	autofree char *method = xstrdup(r->method);
+
+	for (char *s = method; *s; s++)
+		*s |= 0x20;
+	if (r->summary)
+		json_put(op, "summary", json_str(r->summary));
+	if (path != r->path)
+		json_put(op, "description",
+			 json_sprintf("Another name for %s.", r->path));
+	if (json_array_size(params))
+		json_object_set(op, "parameters", params);
+	json_decref(params);
+	if (r->flags & HTTP_PUBLIC)
+		json_put(op, "security", json_array());
+	json_put(op, "responses",
+		 json_pack("{s:{s:s}, s:{s:s, s:{s:{s:{s:s}}}}}", "2XX",
+			   "description", "The answer.", "default",
+			   "description", "What went wrong.", "content",
+			   "application/problem+json", "schema", "$ref",
+			   "#/components/schemas/Problem"));
+	if (!item) {
+		item = json_object();
+		json_put(paths, path, item);
+	}
+	json_put(item, method, op);
+}
+
+json_t *httpd_openapi(const struct httpd *h, const char *title,
+		      const char *version)
+{
+	json_t *paths = json_object();
+
+	for (const struct http_route *r = h->cfg.routes; r->run; r++) {
+		openapi_add(paths, r, r->path);
+		for (size_t i = 0; i < HTTP_MAX_ALIASES && r->alias[i]; i++)
+			openapi_add(paths, r, r->alias[i]);
+	}
+	return json_pack(
+		"{s:s, s:{s:s, s:s}, s:[{s:[]}], s:o, s:{s:{s:{s:s, s:s}},"
+		" s:{s:{s:s, s:[s, s, s], s:{s:{s:s}, s:{s:s}, s:{s:s},"
+		" s:{s:s}, s:{s:s}}}}}}",
+		"openapi", "3.1.0", "info", "title", title, "version", version,
+		"security", "token", "paths", paths, "components",
+		"securitySchemes", "token", "type", "http", "scheme", "bearer",
+		"schemas", "Problem", "type", "object", "required", "status",
+		"code", "message", "properties", "status", "type", "integer",
+		"title", "type", "string", "code", "type", "string", "message",
+		"type", "string", "remediation", "type", "string");
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* What sandboxd is made of.  Owned by the loop's thread but for vm_*. */
+
+#include <pthread.h>
+#include <sys/queue.h>
+
+#include "common/httpd.h"
+#include "common/loop.h"
+#include "host/accel.h"
+#include "host/settings.h"
+#include "host/image.h"
+#include "host/sandbox.h"
+
+struct subscriber;
+LIST_HEAD(subscriber_list, subscriber);
+struct follower;
+LIST_HEAD(follower_list, follower);
+
+struct daemon {
+	struct loop *loop;
+	struct httpd *httpd;
+	struct settings cfg;
+	char *state_dir;
+	char *images_dir, *recipes_dir, *bundle_dir;
+	char **template_dirs;
+	struct image_store images;
+	struct accel accel;
+	int64_t started_ms;
+
+	struct sandbox_list sandboxes;
+	struct subscriber_list subscribers;	/* events.c */
+	struct follower_list followers;		/* logs.c */
+
+	pthread_mutex_t vm_lock;	/* guards the opening of vm */
+	struct vm_host *vm;		/* NULL until first used */
+};
+
+/*
+ * The connection to libvirt, opened on first use: until a sandbox is wanted,
+ * the daemon does without libvirt's memory.  Blocking, any thread.
+ */
+int daemon_vm(struct daemon *d, struct vm_host **ret, struct sb_err *err);
+
+/* To be called once, before there is a second thread: vm_host_prepare(). */
+int daemon_vm_prepare(struct daemon *d, struct sb_err *err);
+
+/* The sandbox with that id or name; SB_NOTFOUND. */
+int daemon_find(struct daemon *d, const char *id, struct sandbox **ret,
+		struct sb_err *err);
