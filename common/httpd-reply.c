@@ -128,21 +128,27 @@ void http_reply_json(struct http_req *req, int status, json_t *j /* takes */)
 	http_reply(req, status, "application/json", text, strlen(text));
 }
 
-void http_fail(struct http_req *req, const struct sb_err *err)
+json_t *http_problem(const struct sb_err *err)
 {
 	int status = sb_code_http(err->code);
-	autojson json_t *j = json_pack("{s:s, s:s, s:i, s:s}", "type",
-				       "about:blank", "title", reason(status),
-				       "status", status, "code",
-				       sb_code_name(err->code));
-	autofree char *text = NULL;
+	json_t *j = json_pack("{s:s, s:s, s:i, s:s}", "type", "about:blank",
+			      "title", reason(status), "status", status, "code",
+			      sb_code_name(err->code));
 
 	json_put(j, "detail", json_str(err->msg));
 	json_put(j, "message", json_str(err->msg));
 	if (err->hint[0])
 		json_put(j, "remediation", json_str(err->hint));
-	text = json_print(j);
-	http_reply(req, status, "application/problem+json", text, strlen(text));
+	return j;
+}
+
+void http_fail(struct http_req *req, const struct sb_err *err)
+{
+	autojson json_t *j = http_problem(err);
+	autofree char *text = json_print(j);
+
+	http_reply(req, sb_code_http(err->code), "application/problem+json",
+		   text, strlen(text));
 }
 
 void http_set_header(struct http_req *req, const char *name, const char *value)

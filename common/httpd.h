@@ -113,7 +113,8 @@ void http_reply_json(struct http_req *req, int status, json_t *j /* takes */);
 void http_reply(struct http_req *req, int status, const char *type,
 		const void *data, size_t len);
 void http_reply_empty(struct http_req *req, int status);
-/* application/problem+json from err. */
+/* The problem object of err, and the reply with it. */
+json_t *http_problem(const struct sb_err *err);
 void http_fail(struct http_req *req, const struct sb_err *err);
 /* Add a header to the reply that is to come. */
 void http_set_header(struct http_req *req, const char *name, const char *value);

@@ -4,8 +4,18 @@
 
 #include <string.h>
 
+#include "common/json.h"
 #include "common/util.h"
 #include "host/spec.h"
+
+/*
+ * Keys that the guest does not act upon yet.  Another value than the default
+ * is refused: what was asked for is never silently dropped.
+ */
+static const char *const later[] = {
+	"debug",      "display",     "jupyter_log", "jupyter_port",
+	"server_log", "server_port", "workspace",
+};
 
 /* Where nothing may be mounted, or the guest would lose what it runs on. */
 static const struct {
@@ -130,6 +140,24 @@ static int check_guest_ports(const struct spec *s, struct sb_err *err)
 	return 0;
 }
 
+static int check_later(const struct spec *s, struct sb_err *err)
+{
+	autojson json_t *wanted = spec_to_json(s), *usual = NULL;
+	autospec struct spec dflt;
+
+	spec_init(&dflt);
+	usual = spec_to_json(&dflt);
+	for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
+		if (json_equal(json_object_get(wanted, later[i]),
+			       json_object_get(usual, later[i])))
+			continue;
+		sb_fail(err, SB_INVALID, "%s: this cannot be changed yet",
+			later[i]);
+		return sb_hint(err, "leave it out");
+	}
+	return 0;
+}
+
 int spec_check(const struct spec *s, struct sb_err *err)
 {
 	if (check_mounts(s, err) < 0 || check_host_ports(s, err) < 0 ||
@@ -139,5 +167,5 @@ int spec_check(const struct spec *s, struct sb_err *err)
 		return sb_fail(err, SB_INVALID,
 			       "jupyter_log: '%s' is server_log already",
 			       s->jupyter_log);
-	return 0;
+	return check_later(s, err);
 }

@@ -215,7 +215,7 @@ static int read_vars(struct reader *r, const json_t *v, const char *map,
 	if (!json_is_object(v))
 		return value_bad(r, "must be an object");
 	json_object_foreach((json_t *)v, name, value) {
-		char *text;
+		char *text = NULL;
 
 		snprintf(path, sizeof(path), "%s.%s", map, name);
 		value_at(r, path);

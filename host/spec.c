@@ -109,7 +109,6 @@ static void *place(const struct spec *s, const struct field *f)
 void spec_init(struct spec *s)
 {
 	*s = (struct spec){
-		.unique_name = true,
 		.image = xstrdup("base"),
 		.cpus = 2,
 		.memory = 1ULL << 30,

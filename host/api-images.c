@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /v1/images */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "host/api.h"
+#include "host/api-util.h"
+
+void api_image_list(struct http_req *req)
+{
+	struct daemon *d = http_ctx(req);
+	json_t *o = json_object();
+
+	json_put(o, "images", image_list(&d->images));
+	http_reply_json(req, 200, o);
+}
+
+void api_image_get(struct http_req *req)
+{
+	struct daemon *d = http_ctx(req);
+	struct sb_err err;
+	json_t *o;
+
+	if (image_info(&d->images, http_param(req, "name"), &o, &err) < 0)
+		http_fail(req, &err);
+	else
+		http_reply_json(req, 200, o);
+}
+
+/* The sandbox whose disk lies on that image, or on one that does. */
+static const struct sandbox *user_of(struct daemon *d, const char *name)
+{
+	struct sandbox *sb;
+
+	TAILQ_FOREACH(sb, &d->sandboxes, entry)
+		if (strcmp(sb->spec.image, name) == 0)
+			return sb;
+	return NULL;
+}
+
+void api_image_delete(struct http_req *req)
+{
+	struct daemon *d = http_ctx(req);
+	const char *name = http_param(req, "name");
+	const struct sandbox *sb = user_of(d, name);
+	struct sb_err err;
+
+	if (sb) {
+		sb_fail(&err, SB_CONFLICT, "sandbox '%s' uses image '%s'",
+			sb->name, name);
+		sb_hint(&err, "remove it first: sandboxctl down %s", sb->name);
+		http_fail(req, &err);
+	} else if (image_remove(&d->images, name, &err) < 0) {
+		http_fail(req, &err);
+	} else {
+		http_reply_empty(req, 204);
+	}
+}
+
+/* A build or an import: a thread that works, a stream that tells. */
+struct making {
+	struct daemon *d;
+	struct http_stream *stream;	/* NULL: the client has left */
+	struct cancel *cancel;
+	char *name, *file, *format;
+	bool force;
+	bool done;
+	int rc;
+	struct sb_err err;
+	/* Of the last progress, for the loop. */
+	int percent;
+	char text[128];
+};
+
+static void tell(struct making *m, const char *event, json_t *j /* takes */)
+{
+	autojson json_t *take = j;
+	autofree char *text = json_print(take);
+
+	if (m->stream)
+		http_stream_event(m->stream, NULL, event, text);
+}
+
+static void tell_progress(void *arg)
+{
+	struct making *m = arg;
+	json_t *j = json_object();
+
+	json_put(j, "percent", json_integer(m->percent));
+	json_put(j, "text", json_str(m->text));
+	tell(m, "progress", j);
+}
+
+static void on_progress(void *arg, int percent, const char *text)
+{
+	struct making *m = arg;
+
+	m->percent = percent;
+	strncpy(m->text, text, sizeof(m->text) - 1);
+	task_call(m->d->loop, tell_progress, m);
+}
+
+static void make_work(void *arg)
+{
+	struct making *m = arg;
+	struct image_progress p = { m->cancel, on_progress, m };
+
+	m->rc = m->file ? image_import(&m->d->images, m->name, m->file,
+				       m->format, &p, &m->err) :
+			  image_build(&m->d->images, m->name, m->force, &p,
+				      &m->err);
+}
+
+static void making_free(struct making *m)
+{
+	cancel_free(m->cancel);
+	free(m->name);
+	free(m->file);
+	free(m->format);
+	free(m);
+}
+
+static void make_done(void *arg)
+{
+	struct making *m = arg;
+	json_t *j;
+
+	m->done = true;
+	if (m->rc == 0)
+		m->rc = image_info(&m->d->images, m->name, &j, &m->err);
+	if (m->rc == 0)
+		tell(m, "done", j);
+	else
+		tell(m, "error", http_problem(&m->err));
+	if (m->stream)
+		http_stream_end(m->stream);	/* on_close frees */
+	else
+		making_free(m);
+}
+
+static void on_close(struct http_stream *s, void *arg)
+{
+	struct making *m = arg;
+
+	m->stream = NULL;
+	if (m->done)
+		making_free(m);
+	else
+		cancel_set(m->cancel);
+}
+
+static int read_making(const json_t *body, struct making *m,
+		       struct sb_err *err)
+{
+	static const char *const keys[] = { "name", "file", "format", "force",
+					    NULL };
+	const char *name = NULL, *file = NULL, *format = NULL;
+
+	if (json_only(body, keys, err) < 0 ||
+	    json_get_str(body, "name", &name, err) < 0 ||
+	    json_get_str(body, "file", &file, err) < 0 ||
+	    json_get_str(body, "format", &format, err) < 0 ||
+	    json_get_bool(body, "force", &m->force, err) < 0)
+		return -1;
+	if (!name)
+		return sb_fail(err, SB_INVALID, "'name' is missing");
+	if (!file != !format)
+		return sb_fail(err, SB_INVALID,
+			       "'file' and 'format' go together: the format of "
+			       "a foreign image is never guessed");
+	m->name = xstrdup(name);
+	m->file = xstrdup0(file);
+	m->format = xstrdup0(format);
+	return 0;
+}
+
+void api_image_make(struct http_req *req)
+{
+	static const struct http_stream_ops ops = { .on_close = on_close };
+	struct making *m = xcalloc(1, sizeof(*m));
+	autojson json_t *body = NULL;
+	struct sb_err err;
+
+	if (http_body_json(req, &body, &err) < 0 ||
+	    read_making(body, m, &err) < 0) {
+		http_fail(req, &err);
+		free(m);
+		return;
+	}
+	m->d = http_ctx(req);
+	m->cancel = cancel_new();
+	m->stream = http_stream_begin(req, 200, "text/event-stream", &ops, m);
+	task_start(m->d->loop, make_work, make_done, m);
+}
