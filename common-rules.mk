@@ -23,6 +23,7 @@ install_dirs = \
 	-DSB_SYSCONFDIR='"$(sysconfdir)"' \
 	-DSB_DATADIR='"$(datadir)"' \
 	-DSB_LIBDIR='"$(libdir)"' \
+	-DSB_LIBEXECDIR='"$(libexecdir)"' \
 	$(NULL)
 
 libcommon = $(top_builddir)/common/libcommon.a

@@ -222,7 +222,7 @@ static int install(struct boot *b, struct sb_err *err)
 	    fs_read_line(pub, &host_key, err) < 0)
 		return -1;
 	t.host_key = host_key;
-	if (ssh_connect(&t, &s, err) < 0)
+	if (ssh_open(&t, &s, err) < 0)
 		return sb_wrap(err, "cannot install guestd");
 	rc = ssh_install(s, bundle, &done, err);
 	ssh_close(s);

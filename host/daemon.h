@@ -43,6 +43,9 @@ struct daemon {
  */
 int daemon_vm(struct daemon *d, struct vm_host **ret, struct sb_err *err);
 
+/* To be called once, before there is a second thread: vm_host_prepare(). */
+int daemon_vm_prepare(struct daemon *d, struct sb_err *err);
+
 /* The sandbox with that id or name; SB_NOTFOUND. */
 int daemon_find(struct daemon *d, const char *id, struct sandbox **ret,
 		struct sb_err *err);

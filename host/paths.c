@@ -140,26 +140,36 @@ char *paths_bundle(void)
 }
 
 /*
- * A sandboxd in the folder of our own program comes first, so that a build
- * tree never starts an installed daemon of another version.
+ * A program in the folder of our own comes before the installed one, so that
+ * a build tree never starts another version.
  */
-char *paths_sandboxd(void)
+static char *program(const char *name, const char *installed)
 {
-	char *path = env_path("SANDBOXD"), self[PATH_MAX], *slash;
+	char self[PATH_MAX], *path;
 	ssize_t n;
 
-	if (path)
-		return path;
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (n > 0) {
 		self[n] = '\0';
-		slash = strrchr(self, '/');
-		path = xasprintf("%.*s/sandboxd", (int)(slash - self), self);
+		*strrchr(self, '/') = '\0';
+		path = xasprintf("%s/%s", self, name);
 		if (access(path, X_OK) == 0)
 			return path;
 		free(path);
 	}
-	return xstrdup(SB_SBINDIR "/sandboxd");
+	return xasprintf("%s/%s", installed, name);
+}
+
+char *paths_sandboxd(void)
+{
+	char *path = env_path("SANDBOXD");
+
+	return path ? path : program("sandboxd", SB_SBINDIR);
+}
+
+char *paths_ssh_helper(void)
+{
+	return program("sandboxctl-ssh", SB_LIBEXECDIR "/sandbox");
 }
 
 char **paths_templates(void)

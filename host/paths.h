@@ -18,6 +18,7 @@ char *paths_images(void);	/* $SANDBOX_IMAGES */
 char *paths_recipes(void);	/* $SANDBOX_RECIPES */
 char *paths_bundle(void);	/* $SANDBOX_BUNDLE */
 char *paths_sandboxd(void);	/* $SANDBOXD */
+char *paths_ssh_helper(void);	/* sandboxctl-ssh */
 
 /*
  * The folders of templates in the order of search: $SANDBOX_TEMPLATES alone,

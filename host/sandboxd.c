@@ -19,7 +19,6 @@
 #include "common/util.h"
 #include "host/api.h"
 #include "host/daemon.h"
-#include "host/lifecycle.h"
 #include "host/paths.h"
 #include "host/reconcile.h"
 
@@ -40,46 +39,6 @@ struct options {
 	bool foreground;
 	bool debug;
 };
-
-int daemon_find(struct daemon *d, const char *id, struct sandbox **ret,
-		struct sb_err *err)
-{
-	struct sandbox *sb;
-
-	TAILQ_FOREACH(sb, &d->sandboxes, entry)
-		if (strcmp(sb->id, id) == 0 || strcmp(sb->name, id) == 0) {
-			*ret = sb;
-			return 0;
-		}
-	sb_fail(err, SB_NOTFOUND, "there is no sandbox '%s'", id);
-	return sb_hint(err, "sandboxctl ls shows those there are");
-}
-
-static struct vm_host_config vm_config(struct daemon *d, const char *dir)
-{
-	return (struct vm_host_config){
-		.uri = d->cfg.libvirt_uri,
-		.dir = dir,
-		.qemu_user = d->cfg.qemu_user,
-		.on_event = lifecycle_vm_event,
-		.arg = d,
-	};
-}
-
-int daemon_vm(struct daemon *d, struct vm_host **ret, struct sb_err *err)
-{
-	autofree char *dir = xasprintf("%s/libvirt", d->state_dir);
-	struct vm_host_config cfg = vm_config(d, dir);
-	int rc = 0;
-
-	pthread_mutex_lock(&d->vm_lock);
-	if (!d->vm)
-		rc = vm_host_open(&cfg, &d->vm, err);
-	pthread_mutex_unlock(&d->vm_lock);
-	if (rc == 0)
-		*ret = d->vm;
-	return rc;
-}
 
 /*
  * Be the only one: the lock is held for life.  Returns 1 if another daemon has
@@ -171,19 +130,16 @@ static void daemon_done(struct daemon *d)
 
 static int serve(struct daemon *d, struct sb_err *err)
 {
-	autofree char *path = paths_socket(), *dir = NULL;
+	autofree char *path = paths_socket();
 	const struct httpd_config cfg = {
 		.routes = api_routes,
 		.ctx = d,
 		.server = "sandboxd/" PACKAGE_VERSION,
 		.max_body = MAX_BODY,
 	};
-	struct vm_host_config vm;
 
-	dir = xasprintf("%s/libvirt", d->state_dir);
-	vm = vm_config(d, dir);
 	accel_probe(&d->accel);
-	if (vm_host_prepare(&vm, &d->accel, err) < 0)
+	if (daemon_vm_prepare(d, err) < 0)
 		log_warn("%s", err->msg);
 	d->loop = loop_new();
 	d->httpd = httpd_new(d->loop, &cfg, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "host/boot.h"
 #include "host/burial.h"
 #include "host/lifecycle.h"

@@ -69,6 +69,7 @@ struct job {
 	struct buf head;	/* of stderr, until the leash has its mark */
 
 	int64_t deadline;	/* -1: none */
+	int idle_ms;		/* > 0: every byte moves the deadline on */
 	int status;		/* -1: not told */
 	bool closed;		/* the guest has closed the channel */
 };
@@ -173,12 +174,19 @@ static int start(struct job *j, const char *command, struct sb_err *err)
 	return 0;
 }
 
+static void moved(struct job *j)
+{
+	if (j->idle_ms)
+		j->deadline = clock_ms() + j->idle_ms;
+}
+
 /* Hand the chunk of a stream on, as far as it goes without waiting. */
 static int deliver(struct job *j, int i, struct sb_err *err)
 {
 	struct chunk *c = &j->out[i];
 	ssize_t n;
 
+	moved(j);
 	if (j->push) {
 		j->in_later = false;
 		if (j->push(j->arg, STDOUT_FILENO + i, c->data + c->off, c->len,
@@ -308,6 +316,7 @@ static int feed(struct job *j, bool readable, struct sb_err *err)
 		return 0;
 	n = ssh_channel_write(j->channel, c->data + c->off, c->len);
 	if (n > 0) {
+		moved(j);
 		c->off += n;
 		c->len -= n;
 	} else if (n < 0 && ssh_is_connected(j->s->session)) {
@@ -495,11 +504,12 @@ int ssh_exec(struct ssh *s, const struct ssh_exec *x, int *ret_status,
 int ssh_run(struct ssh *s, const struct ssh_run *r, int *ret_status,
 	    struct sb_err *err)
 {
-	autojob struct job *j = job_new(s, r->timeout_ms);
+	autojob struct job *j = job_new(s, r->idle_ms);
 
 	j->pull = r->pull;
 	j->push = r->push;
 	j->arg = r->arg;
+	j->idle_ms = r->idle_ms;
 	if (start(j, r->command, err) < 0 ||
 	    (!r->pull && send_end(j, err) < 0) || run(j, err) < 0)
 		return -1;

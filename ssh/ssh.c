@@ -78,12 +78,6 @@ int session_wait(struct ssh *s, int64_t deadline, struct sb_err *err)
 		       err);
 }
 
-int session_fail(struct ssh *s, const char *what, struct sb_err *err)
-{
-	return sb_fail(err, SB_GUEST, "%s: %s", what,
-		       ssh_get_error(s->session));
-}
-
 static int parse_address(const struct ssh_target *t, struct addrinfo **ret,
 			 struct sb_err *err)
 {
@@ -365,8 +359,10 @@ int ssh_open(const struct ssh_target *t, struct ssh **ret, struct sb_err *err)
 		rc = open_at(t, ai, ret, &e);
 	if (ai)
 		freeaddrinfo(ai);
-	if (rc < 0 && err)
+	if (rc < 0 && err) {
+		session_clean(&e);
 		*err = e;
+	}
 	return rc;
 }
 

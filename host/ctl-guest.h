@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * Work inside a guest, over SSH.  It is done by a program of its own,
+ * sandboxctl-ssh, that takes our place: loading libssh and libcrypto takes
+ * longer than all that the other commands do.
+ */
+
+#include <jansson.h>
+
+#include "common/err.h"
+#include "host/cmd.h"
+#include "host/ctl.h"
+
+#define GUEST_WORKSPACE "/home/user/workspace"
+
+/* Options of the commands that run something. */
+struct guest_opts {
+	const char *user;	/* NULL: the sandbox's own */
+	const char *dir;	/* NULL: the workspace */
+	struct strlist env;	/* KEY=VALUE or KEY */
+	bool tty, input;
+};
+
+/* For the opts[] of a command whose values begin with struct guest_opts. */
+/* clang-format off */
+#define GUEST_OPTS							\
+	{ .name = "user",						\
+	  .letter = 'u',						\
+	  .arg = "USER",						\
+	  .help = "run as this user of the guest, such as root",	\
+	  .kind = OPT_STR,						\
+	  .store = offsetof(struct guest_opts, user) },			\
+	{ .name = "workdir",						\
+	  .letter = 'w',						\
+	  .arg = "DIR",							\
+	  .help = "run in this folder (default " GUEST_WORKSPACE ")",	\
+	  .kind = OPT_STR,						\
+	  .store = offsetof(struct guest_opts, dir) },			\
+	{ .name = "env",						\
+	  .letter = 'e',						\
+	  .arg = "KEY=VALUE",						\
+	  .help = "set a variable; KEY alone takes yours",		\
+	  .kind = OPT_LIST,						\
+	  .store = offsetof(struct guest_opts, env) }
+/* clang-format on */
+
+/* The sandbox of that name; SB_CONFLICT if nothing can run in it now. */
+int guest_find(struct ctl *c, const char *name, json_t **ret,
+	       struct sb_err *err);
+
+/*
+ * Become sandboxctl-ssh and run argv in the sandbox; argv's strings are passed
+ * on byte by byte.  Returns on failure only.
+ */
+int guest_exec(struct ctl *c, const json_t *sandbox,
+	       const struct guest_opts *o, char *const *argv,
+	       struct sb_err *err);
+
+/* The same for a copy: verb is "put" or "get". */
+int guest_copy(struct ctl *c, const json_t *sandbox, const char *verb,
+	       const char *from, const char *to, struct sb_err *err);
