@@ -217,10 +217,16 @@ END
 # no such tests writes one itself, so that one counter serves all.
 check=build/check
 
-# results PATTERN DIR: lines of these test results below DIR.
+# results PATTERN DIR: lines "RESULT TEST TEXT" for these results below DIR.
 results() {
-	find "$2" -name '*.trs' -exec grep -Eh "^:test-result: ($1)" {} + \
-		2>/dev/null || true
+	find "$2" -name '*.trs' -exec awk -v pattern="^($1)\$" '
+		$1 == ":test-result:" && $2 ~ pattern {
+			test = FILENAME
+			gsub(/.*\/|\.trs$/, "", test)
+			text = $0
+			sub(/^:test-result: *[A-Z]+ */, "", text)
+			print $2, test, text
+		}' {} +
 }
 
 count() { results "$1" "$2" | wc -l; }
@@ -248,7 +254,7 @@ end_stage() {
 		return
 	fi
 	say "$4: FAILED"
-	results 'FAIL|XPASS|ERROR' "$2" | sed 's/^:test-result: /  /' | head -n 20
+	results 'FAIL|XPASS|ERROR' "$2" | sed 's/^/  /' | head -n 20
 	say "  The end of $check/$1.log:"
 	tail -n 30 "$check/$1.log" | sed 's/^/  | /'
 	return 1
@@ -286,7 +292,7 @@ summary() {
 	passed=$(count 'PASS|XFAIL' $check)
 	failed=$(count "$bad" $check)
 	skipped=$(count SKIP $check)
-	results "$bad|SKIP" $check | sed 's/^:test-result: /  /' | sort
+	results "$bad|SKIP" $check | sed 's/^/  /' | sort
 	if [ "${CI:-}" = true ] || [ "$skipped" -eq 0 ]; then
 		say "$passed passed, $failed failed"
 	else
