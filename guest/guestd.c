@@ -303,27 +303,27 @@ static void bad_usage(const char *what)
 static void parse_options(int argc, char **argv, struct options *o)
 {
 	enum {
-		LISTEN = 256,
-		PORT,
-		TOKEN_FILE,
-		NO_AUTH,
-		CONTROL,
-		RUN_DIR,
-		LOG,
-		VERSION,
-		HELP
+		OPT_LISTEN = 256,
+		OPT_PORT,
+		OPT_TOKEN_FILE,
+		OPT_NO_AUTH,
+		OPT_CONTROL,
+		OPT_RUN_DIR,
+		OPT_LOG,
+		OPT_VERSION,
+		OPT_HELP
 	};
 	static const struct option longs[] = {
 		/* clang-format off */
-		{ "listen",     required_argument, NULL, LISTEN },
-		{ "port",       required_argument, NULL, PORT },
-		{ "token-file", required_argument, NULL, TOKEN_FILE },
-		{ "no-auth",    no_argument,       NULL, NO_AUTH },
-		{ "control",    required_argument, NULL, CONTROL },
-		{ "run-dir",    required_argument, NULL, RUN_DIR },
-		{ "log",        required_argument, NULL, LOG },
-		{ "version",    no_argument,       NULL, VERSION },
-		{ "help",       no_argument,       NULL, HELP },
+		{ "listen",     required_argument, NULL, OPT_LISTEN },
+		{ "port",       required_argument, NULL, OPT_PORT },
+		{ "token-file", required_argument, NULL, OPT_TOKEN_FILE },
+		{ "no-auth",    no_argument,       NULL, OPT_NO_AUTH },
+		{ "control",    required_argument, NULL, OPT_CONTROL },
+		{ "run-dir",    required_argument, NULL, OPT_RUN_DIR },
+		{ "log",        required_argument, NULL, OPT_LOG },
+		{ "version",    no_argument,       NULL, OPT_VERSION },
+		{ "help",       no_argument,       NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
 		/* clang-format on */
 	};
@@ -332,33 +332,33 @@ static void parse_options(int argc, char **argv, struct options *o)
 
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
-		case LISTEN:
+		case OPT_LISTEN:
 			o->listen = optarg;
 			break;
-		case PORT:
+		case OPT_PORT:
 			if (parse_num(optarg, 0, 65535, &n) < 0)
 				bad_usage("--port wants a number up to 65535");
 			o->port = n;
 			break;
-		case TOKEN_FILE:
+		case OPT_TOKEN_FILE:
 			o->token_file = optarg;
 			break;
-		case NO_AUTH:
+		case OPT_NO_AUTH:
 			o->no_auth = true;
 			break;
-		case CONTROL:
+		case OPT_CONTROL:
 			o->control = optarg;
 			break;
-		case RUN_DIR:
+		case OPT_RUN_DIR:
 			o->run_dir = optarg;
 			break;
-		case LOG:
+		case OPT_LOG:
 			o->log = optarg;
 			break;
-		case VERSION:
+		case OPT_VERSION:
 			puts("guestd " PACKAGE_VERSION);
 			exit(0);
-		case HELP:
+		case OPT_HELP:
 			fputs(usage, stdout);
 			exit(0);
 		default:
