@@ -85,15 +85,19 @@ static int watch(struct ctl *c, const char *id, int cancel_fd,
 static int explain(const json_t *sandbox, enum outcome outcome,
 		   struct sb_err *err)
 {
-	const char *name = json_str_or(sandbox, "name", "?");
+	const char *name = json_str_or(sandbox, "name", "?"), *hint;
 
 	if (outcome == REMOVED) {
 		sb_fail(err, SB_CONFLICT,
 			"sandbox '%s' was stopped while it started", name);
 		return sb_hint(err, "somebody else called down?");
 	}
-	sb_fail(err, SB_GUEST, "sandbox '%s' failed: %s", name,
+	sb_fail(err, sb_code_of_name(json_str_or(sandbox, "cause_code", "guest")),
+		"sandbox '%s' failed: %s", name,
 		json_str_or(sandbox, "cause", "no cause given"));
+	hint = json_str_or(sandbox, "remediation", NULL);
+	if (hint)
+		return sb_hint(err, "%s", hint);
 	return sb_hint(err, "look at it: sandboxctl logs %s; "
 			    "remove it: sandboxctl down %s",
 		       name, name);

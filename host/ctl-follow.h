@@ -12,7 +12,7 @@
 /*
  * Follow the events of the sandbox id until it is ready, and show them.  A
  * daemon that dies meanwhile is started again and asked on.  *ret is the
- * sandbox, also when it has failed (-1, SB_GUEST); else it is untouched.
+ * sandbox, also when it has failed (-1); else it is untouched.
  * SB_CANCELLED if cancel_fd becomes readable.
  */
 int follow_ready(struct ctl *c, const char *id, int cancel_fd,

@@ -35,7 +35,7 @@ struct guest_opts {
 	{ .name = "workdir",						\
 	  .letter = 'w',						\
 	  .arg = "DIR",							\
-	  .help = "run in this folder (default " GUEST_WORKSPACE ")",	\
+	  .help = "run in this folder, not in the workspace",	\
 	  .kind = OPT_STR,						\
 	  .store = offsetof(struct guest_opts, dir) },			\
 	{ .name = "env",						\
