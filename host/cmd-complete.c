@@ -51,8 +51,7 @@ static void complete_names(struct ctl *c, const char *path, const char *list,
 	    hclient_json(c->daemon, "GET", path, NULL, &reply, &err))
 		return;
 	json_array_foreach(json_object_get(reply, list), i, e) {
-		autofree char *name =
-			sanitize_line(json_str_or(e, "name", ""));
+		autofree char *name = sanitize_line(json_str_or(e, "name", ""));
 
 		candidate(name, typed);
 	}
@@ -114,7 +113,7 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	const struct cmd *cmd = &cmd_root;
 	const struct opt *value = NULL;
 	const char *typed = a->argv[a->argc - 1];
-	int nth = 0;		/* word of cmd that is being typed */
+	int nth = 0; /* word of cmd that is being typed */
 
 	for (int i = 0; i < a->argc - 1; i++) {
 		const char *word = a->argv[i];
@@ -129,7 +128,7 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 			if (!cmd)
 				return 0;
 		} else if (++nth == cmd->verbatim) {
-			return 0;	/* a command of the guest */
+			return 0; /* a command of the guest */
 		}
 	}
 	if (value) {

@@ -11,7 +11,7 @@
 
 /* "NAME:PATH"; a slash before the colon makes it a local path. */
 struct place {
-	char *sandbox;		/* NULL: on the host */
+	char *sandbox; /* NULL: on the host */
 	char *path;
 };
 
@@ -46,8 +46,8 @@ static int stream(struct ctl *c, const json_t *sandbox, bool put,
 {
 	struct guest_opts o = { .input = put };
 	char *const get_argv[] = { "cat", "--", (char *)path, NULL };
-	char *const put_argv[] = { "sh", "-c", "cat > \"$1\"", "cp",
-				   (char *)path, NULL };
+	char *const put_argv[] = { "sh", "-c",	       "cat > \"$1\"",
+				   "cp", (char *)path, NULL };
 
 	if (c->json)
 		return sb_fail(err, SB_INVALID,

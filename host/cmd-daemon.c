@@ -21,7 +21,7 @@
 #include "host/paths.h"
 
 #define STOP_MS 15000
-#define MAX_LOG (8 << 20)	/* sandboxd keeps its log below 4 MiB */
+#define MAX_LOG (8 << 20) /* sandboxd keeps its log below 4 MiB */
 #define LOG_LINES 50
 
 static int print_status(struct ctl *c, const json_t *health)
@@ -80,8 +80,7 @@ static int end_process(pid_t pid, struct sb_err *err)
 	return sb_hint(err, "kill -9 %d; sandboxes outlive it", pid);
 }
 
-static int run_stop(struct ctl *c, const struct cmd_args *a,
-		    struct sb_err *err)
+static int run_stop(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
 	autojson json_t *health = NULL, *j = NULL;
 	pid_t pid = 0;
@@ -100,8 +99,8 @@ static int run_stop(struct ctl *c, const struct cmd_args *a,
 		j = json_pack("{s:b}", "stopped", pid > 1);
 		out_json(j);
 	} else {
-		puts(pid > 1 ? "sandboxd has ended; sandboxes run on." :
-			       "sandboxd does not run.");
+		puts(pid > 1 ? "sandboxd has ended; sandboxes run on."
+			     : "sandboxd does not run.");
 	}
 	return 0;
 }

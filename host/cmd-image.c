@@ -18,13 +18,13 @@
 #include "host/ctl-sanitize.h"
 #include "host/ctl-table.h"
 
-#define QUIET_MS 45000		/* heartbeats come every 15 s */
+#define QUIET_MS 45000 /* heartbeats come every 15 s */
 
 /* A build or an import as its events tell it. */
 struct making {
 	struct progress *progress;
-	json_t *image;		/* set by "done" */
-	struct sb_err *err;	/* filled by "error" */
+	json_t *image;	    /* set by "done" */
+	struct sb_err *err; /* filled by "error" */
 	bool failed;
 };
 
@@ -71,7 +71,7 @@ static int follow(struct ctl *c, const json_t *body, int cancel_fd,
 	hclient_set_timeout(c->daemon, QUIET_MS);
 	rc = hclient_send_events(c->daemon, "POST", "/v1/images", body,
 				 on_event, m, err);
-	daemon_close(c);	/* leaving cancels what is not done */
+	daemon_close(c); /* leaving cancels what is not done */
 	if (rc || m->failed)
 		return -1;
 	if (!m->image) {
@@ -174,20 +174,20 @@ static int run_import(struct ctl *c, const struct cmd_args *a,
 		return sb_hint(err, "say --format qcow2 or --format raw: a "
 				    "foreign file's format is never guessed");
 	}
-	if (!realpath(a->argv[0], path))
+	if (!realpath(a->argv[1], path))
 		return sb_fail(err, sb_code_of_errno(errno),
-			       "cannot find '%s': %m", a->argv[0]);
-	json_put(body, "name", json_str(a->argv[1]));
+			       "cannot find '%s': %m", a->argv[1]);
+	json_put(body, "name", json_str(a->argv[0]));
 	json_put(body, "file", json_str(path));
 	json_put(body, "format", json_str(v->format));
-	return make(c, a->argv[1], body, err);
+	return make(c, a->argv[0], body, err);
 }
 
 static const struct cmd cmd_import = {
 	.name = "image import",
-	.args = "FILE NAME",
+	.args = "NAME FILE",
 	.summary = "make an image of a foreign disk file",
-	.examples = "sandboxctl image import disk.qcow2 mine --format qcow2",
+	.examples = "sandboxctl image import mine disk.qcow2 --format qcow2",
 	.opts = import_opts,
 	.values = sizeof(struct import_values),
 	.min = 2,
@@ -195,8 +195,7 @@ static const struct cmd cmd_import = {
 	.run = run_import,
 };
 
-static int run_list(struct ctl *c, const struct cmd_args *a,
-		    struct sb_err *err)
+static int run_list(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
 	autojson json_t *reply = NULL;
 	struct table *t;
@@ -234,9 +233,8 @@ static const struct cmd cmd_list = {
 
 static void print_image(const json_t *image)
 {
-	static const char *const texts[] = { "name",	   "state",
-					     "description", "parent",
-					     "hash",	   "created_at",
+	static const char *const texts[] = { "name",   "state", "description",
+					     "parent", "hash",	"created_at",
 					     "path" };
 	char size[OUT_SIZE_LEN];
 
@@ -252,12 +250,11 @@ static void print_image(const json_t *image)
 	printf("%-12s %s\n", "disk size",
 	       out_size(json_int_or(image, "virtual_size", 0), size));
 	printf("%-12s %s\n", "guestd",
-	       json_bool_or(image, "baked", false) ? "part of the image" :
-						     "installed at boot");
+	       json_bool_or(image, "baked", false) ? "part of the image"
+						   : "installed at boot");
 }
 
-static int run_info(struct ctl *c, const struct cmd_args *a,
-		    struct sb_err *err)
+static int run_info(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
 	autofree char *path = daemon_path(DAEMON_IMAGES, a->argv[0], "");
 	autojson json_t *image = NULL;

@@ -10,8 +10,7 @@
 #include "host/ctl-out.h"
 #include "host/ctl-table.h"
 
-static int run_list(struct ctl *c, const struct cmd_args *a,
-		    struct sb_err *err)
+static int run_list(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
 	autojson json_t *reply = NULL;
 	struct table *t;

@@ -112,7 +112,7 @@ static void print_ports(const json_t *sandbox)
 		autofree char *name = NULL;
 
 		if (json_object_get(port, "name"))
-			continue;	/* our own servers */
+			continue; /* our own servers */
 		name = sanitize_line(json_str_or(port, "host_addr", ""));
 		printf("  port    %s:%lld leads to port %lld of the guest\n",
 		       name, json_int_or(port, "host", 0),
@@ -161,9 +161,9 @@ static int undo(struct ctl *c, const json_t *sandbox, time_t begin,
 	bool fresh = out_parse_time(json_str_or(sandbox, "created_at", "")) >=
 		     begin;
 	const char *name = json_str_or(sandbox, "name", "?");
-	autofree char *path =
-		daemon_path(DAEMON_SANDBOXES, json_str_or(sandbox, "id", name),
-			    fresh ? "?purge=true" : "");
+	autofree char *path = daemon_path(DAEMON_SANDBOXES,
+					  json_str_or(sandbox, "id", name),
+					  fresh ? "?purge=true" : "");
 
 	daemon_close(c);
 	if (daemon_call(c, "DELETE", path, NULL, NULL, err) &&
@@ -186,8 +186,7 @@ static int wait_ready(struct ctl *c, const json_t *sandbox, int cancel_fd,
 
 	p = progress_new(json_str_or(sandbox, "name", "?"), c->json);
 	progress_step(p, "starting", -1);
-	rc = follow_ready(c, json_str_or(sandbox, "id", ""), cancel_fd, p, ret,
-			  err);
+	rc = follow_ready(c, sandbox, cancel_fd, p, ret, err);
 	seconds = progress_seconds(p);
 	progress_free(p);
 	if (rc == 0 && !c->json)
@@ -230,8 +229,7 @@ static int start(struct ctl *c, const struct request *r, json_t **ret,
 {
 	autojson json_t *body = NULL;
 
-	if (request_body(r, &body, err) ||
-	    post(c, r->name, body, ret, err))
+	if (request_body(r, &body, err) || post(c, r->name, body, ret, err))
 		return -1;
 	if (strcmp(json_str_or(*ret, "network", "none"), "open") == 0)
 		out_note("warning: with an open network the guest reaches the "

@@ -16,9 +16,9 @@
 #include "host/ctl-out.h"
 #include "host/paths.h"
 
-#define LOW_MEMORY (2ULL << 30)	/* a guest has 1 GiB by default */
+#define LOW_MEMORY (2ULL << 30) /* a guest has 1 GiB by default */
 #define NO_MEMORY (512ULL << 20)
-#define LOW_SPACE (8ULL << 30)	/* an image takes 2 to 6 GiB */
+#define LOW_SPACE (8ULL << 30) /* an image takes 2 to 6 GiB */
 #define NO_SPACE (1ULL << 30)
 
 /*
@@ -26,8 +26,8 @@
  * folders of the administrator, which users often have not in theirs.
  */
 static const struct package {
-	const char *name;	/* in Debian */
-	const char *file;	/* a program, or a pattern with a slash */
+	const char *name; /* in Debian */
+	const char *file; /* a program, or a pattern with a slash */
 	const char *need;
 } packages[] = {
 	{ "qemu-system-x86", "qemu-system-x86_64", "runs the guests" },
@@ -112,8 +112,8 @@ static void check_memory(json_t *list)
 	checks_add(list, "memory", status_of(free_bytes, LOW_MEMORY, NO_MEMORY),
 		   detail,
 		   free_bytes < LOW_MEMORY ? "end other programs, or use "
-					     "sandboxctl up --memory 512M" :
-					     NULL);
+					     "sandboxctl up --memory 512M"
+					   : NULL);
 }
 
 /* The folder itself, or the nearest above it that exists. */
@@ -126,8 +126,7 @@ static char *existing(const char *path)
 	return p;
 }
 
-static void check_folder(json_t *list, const char *name,
-			 char *path /* takes */)
+static void check_folder(json_t *list, const char *name, char *path /* takes */)
 {
 	autofree char *take = path, *dir = existing(path), *detail = NULL;
 	autofree char *remedy = NULL;
@@ -174,10 +173,9 @@ static void check_packages(json_t *list)
 		const struct package *p = &packages[i];
 		autofree char *detail = NULL, *remedy = NULL;
 
-		if (*p->file == '/' ? has_file(p->file) :
-				      has_program(p->file)) {
-			buf_addf(&found, "%s%s", found.len ? " " : "",
-				 p->name);
+		if (*p->file == '/' ? has_file(p->file)
+				    : has_program(p->file)) {
+			buf_addf(&found, "%s%s", found.len ? " " : "", p->name);
 			continue;
 		}
 		detail = xasprintf("%s is missing: it %s", p->name, p->need);
@@ -198,8 +196,7 @@ void checks_host(json_t *list)
 	check_folder(list, "run", paths_run());
 }
 
-static void check_space(json_t *list, const char *name,
-			char *path /* takes */)
+static void check_space(json_t *list, const char *name, char *path /* takes */)
 {
 	autofree char *take = path, *dir = existing(path), *detail = NULL;
 	unsigned long long left;
@@ -211,8 +208,8 @@ static void check_space(json_t *list, const char *name,
 	left = (unsigned long long)vfs.f_bavail * vfs.f_frsize;
 	detail = xasprintf("%s free below %s", out_size(left, size), dir);
 	checks_add(list, name, status_of(left, LOW_SPACE, NO_SPACE), detail,
-		   left < LOW_SPACE ? "make room: an image takes 2 to 6 GiB" :
-				      NULL);
+		   left < LOW_SPACE ? "make room: an image takes 2 to 6 GiB"
+				    : NULL);
 }
 
 void checks_space(json_t *list)

@@ -10,7 +10,7 @@
 #include "host/ctl-help.h"
 
 #define COLUMNS 79
-#define MAX_OPT 30		/* a longer option has a line of its own */
+#define MAX_OPT 30 /* a longer option has a line of its own */
 
 /* Words of text from column `at`, broken so that they end before COLUMNS. */
 static void print_wrapped(FILE *out, const char *text, int indent, int at)
@@ -28,7 +28,7 @@ static void print_wrapped(FILE *out, const char *text, int indent, int at)
 		fprintf(out, "%.*s", n, text);
 		at += n;
 		text += n;
-		if (*text == '\n') {	/* ends a paragraph */
+		if (*text == '\n') { /* ends a paragraph */
 			fprintf(out, "\n%*s", indent, "");
 			at = indent;
 		}
@@ -80,8 +80,8 @@ static void print_opts(FILE *out, const struct opt *o, int column)
 
 static void print_all_opts(FILE *out, const struct cmd *cmd)
 {
-	int column = 2 + MAX(opts_width(cmd->opts),
-			     opts_width(args_global_opts));
+	int column =
+		2 + MAX(opts_width(cmd->opts), opts_width(args_global_opts));
 
 	fprintf(out, "\nOptions:\n");
 	print_opts(out, cmd->opts, column);
@@ -138,12 +138,13 @@ static void print_group(const struct cmd *cmd, FILE *out)
 		cmd->name, space);
 	print_sentence(out, cmd->summary);
 	if (!*cmd->name)
-		fprintf(out, "\nFirst steps:\n"
-			     "  sandboxctl image build base     once, a few "
-			     "minutes\n"
-			     "  sandboxctl up demo              a machine\n"
-			     "  sandboxctl exec demo -- uname   runs in it\n"
-			     "  sandboxctl down demo            and it is gone\n");
+		fprintf(out,
+			"\nFirst steps:\n"
+			"  sandboxctl image build base     once, a few "
+			"minutes\n"
+			"  sandboxctl up demo              a machine\n"
+			"  sandboxctl exec demo -- uname   runs in it\n"
+			"  sandboxctl down demo            and it is gone\n");
 	for (const struct cmd *const *p = cmd->sub; *p; p++) {
 		if ((*p)->hidden)
 			continue;

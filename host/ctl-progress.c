@@ -20,14 +20,14 @@
 #include "host/ctl-term.h"
 
 #define TICK_MS 100
-#define BAR 20			/* characters */
+#define BAR 20 /* characters */
 
 struct progress {
 	char *what;
 	bool quiet, live;
 	int64_t begin;
 	pthread_t thread;
-	pthread_mutex_t lock;	/* guards what follows */
+	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t wake;
 	bool end;
 	char *text;

@@ -17,7 +17,7 @@
 #include "host/ctl-start.h"
 #include "host/paths.h"
 
-#define EXPLAIN_BYTES 400	/* of the log; an error is one short text */
+#define EXPLAIN_BYTES 400 /* of the log; an error is one short text */
 #define EXIT_EXEC 127
 
 /* In the child: only async-signal-safe calls. */

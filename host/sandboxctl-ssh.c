@@ -26,10 +26,10 @@
 
 #define CONNECT_MS 30000
 #define TEST_MS 30000
-#define MAX_CAPTURE (16 << 20)	/* bytes of each stream in --json */
+#define MAX_CAPTURE (16 << 20) /* bytes of each stream in --json */
 
 struct values {
-	struct guest_opts guest;	/* first: GUEST_OPTS */
+	struct guest_opts guest; /* first: GUEST_OPTS */
 	const char *host, *key_file, *host_key;
 	long long port;
 };
@@ -201,8 +201,7 @@ static void print_result(const struct sink *k, int status, int64_t begin)
 	out_json(j);
 }
 
-static int run_exec(struct ctl *c, const struct cmd_args *a,
-		    struct sb_err *err)
+static int run_exec(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
 	const struct values *v = a->values;
 	const struct guest_opts *o = &v->guest;
@@ -265,10 +264,9 @@ static int guest_is_dir(struct ssh *s, const char *path, bool *ret,
 			struct sb_err *err)
 {
 	autofree char *quoted = ssh_quote(path), *command = NULL;
-	struct ssh_exec x = { .in_fd = -1,
-			      .out_fd = -1,
-			      .err_fd = -1,
-			      .timeout_ms = TEST_MS };
+	struct ssh_exec x = {
+		.in_fd = -1, .out_fd = -1, .err_fd = -1, .timeout_ms = TEST_MS
+	};
 	int status;
 
 	command = xasprintf("test -d %s", quoted);
