@@ -35,19 +35,18 @@ struct step {
 
 static int add_entropy(struct step *s, struct sb_err *err)
 {
-	struct {
-		struct rand_pool_info info;
-		unsigned char bytes[MESSAGE_MAX_ENTROPY];
-	} pool = { .info = { .entropy_count = s->p->nentropy * 8,
-			     .buf_size = s->p->nentropy } };
+	size_t n = s->p->nentropy;
+	autofree struct rand_pool_info *pool = xcalloc(1, sizeof(*pool) + n);
 	autoclose int fd = -1;
 
-	json_put(s->receipt, "entropy", json_integer(s->p->nentropy));
-	if (!s->p->nentropy)
+	json_put(s->receipt, "entropy", json_integer(n));
+	if (!n)
 		return 0;
-	memcpy(pool.bytes, s->p->entropy, s->p->nentropy);
+	pool->entropy_count = n * 8;
+	pool->buf_size = n;
+	memcpy(pool->buf, s->p->entropy, n);
 	fd = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &pool) < 0 ||
+	if (fd < 0 || ioctl(fd, RNDADDENTROPY, pool) < 0 ||
 	    ioctl(fd, RNDRESEEDCRNG) < 0)
 		return sb_fail(err, sb_code_of_errno(errno),
 			       "cannot add to /dev/urandom: %m");
