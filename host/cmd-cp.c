@@ -66,8 +66,9 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	parse(a->argv[1], &to);
 	put = to.sandbox != NULL;
 	if (put == (from.sandbox != NULL)) {
-		sb_fail(err, SB_INVALID, "%s of cp must be NAME:PATH",
-			put ? "only one side" : "one side");
+		sb_fail(err, SB_INVALID,
+			"one side of cp must be NAME:PATH in a guest, the "
+			"other a path of the host");
 		return sb_hint(err, "sandboxctl cp file.txt demo:file.txt");
 	}
 	host = put ? &from : &to;

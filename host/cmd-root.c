@@ -7,13 +7,31 @@
 #include "host/cmd.h"
 #include "host/ctl-help.h"
 
+/* clang-format off */
 static const struct cmd *const commands[] = {
-	&cmd_up,     &cmd_ls,	  &cmd_info,	&cmd_down,  &cmd_pause,
-	&cmd_resume, &cmd_ttl,	  &cmd_port,	&cmd_logs,  &cmd_exec,
-	&cmd_py,     &cmd_cp,	  &cmd_ssh,	&cmd_image, &cmd_template,
-	&cmd_doctor, &cmd_daemon, &cmd_version, &cmd_help,  &cmd_complete,
+	&cmd_up,
+	&cmd_ls,
+	&cmd_info,
+	&cmd_down,
+	&cmd_pause,
+	&cmd_resume,
+	&cmd_ttl,
+	&cmd_port,
+	&cmd_logs,
+	&cmd_exec,
+	&cmd_py,
+	&cmd_cp,
+	&cmd_ssh,
+	&cmd_image,
+	&cmd_template,
+	&cmd_doctor,
+	&cmd_daemon,
+	&cmd_version,
+	&cmd_help,
+	&cmd_complete,
 	NULL,
 };
+/* clang-format on */
 
 struct values {
 	bool version;
