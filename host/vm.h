@@ -49,12 +49,14 @@ int vm_host_prepare(const struct vm_host_config *cfg, struct accel *accel,
  * Connect.  Slow on first use (QEMU's capabilities are probed and cached).
  *
  * QEMU has our own uid; as root it gets cfg->qemu_user (a name, or "+UID"), by
- * default libvirt-qemu, or that user's uid in Debian if there is none.
+ * default libvirt-qemu (libvirt as root wants that user to exist in any case).
  * libvirt changes no owners.  So QEMU's user must be able to
  *  - pass through all folders on the way (0711),
  *  - read kernel, initrd, the disk's backing files and the fw_cfg files,
- *  - read and write the disk, the shared folders and the serial log's and the
- *    control socket's folder, which are best made with vm_host_ids().
+ *  - read and write the disk and the shared folders.
+ * The serial log and the control socket are opened by libvirt, with our own
+ * rights.  A guest can make its serial log grow without end; it is opened for
+ * appending, so truncating it is safe at any time.
  */
 int vm_host_open(const struct vm_host_config *cfg, struct vm_host **ret,
 		 struct sb_err *err);
