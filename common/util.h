@@ -28,11 +28,14 @@ char *xasprintf(const char *fmt, ...)
 /* strdup that hands NULL through. */
 char *xstrdup0(const char *s);
 
-/* Cleanup attributes: they keep errno and accept the empty value. */
+/*
+ * Cleanup attributes: they keep errno and accept the empty value.  A variable
+ * may be there for its cleanup only, which clang would call unused.
+ */
 void util_free(void *pp);
 void util_close(int *fd);
-#define autofree __attribute__((cleanup(util_free)))
-#define autoclose __attribute__((cleanup(util_close)))
+#define autofree __attribute__((cleanup(util_free), unused))
+#define autoclose __attribute__((cleanup(util_close), unused))
 
 /*
  * Define auto_x_cleanup for "x_free(struct x *)", so that

@@ -275,7 +275,8 @@ int lifecycle_up(struct daemon *d, struct spec *spec, const char *key,
 		burial_start(d, other);
 		return begin(d, spec, key, ret, err);
 	}
-	if (other->state == SANDBOX_STOPPING) {
+	if (other->state == SANDBOX_STOPPING ||
+	    (other->state == SANDBOX_FAILED && other->purge)) {
 		burial_rename(other);
 		return begin(d, spec, key, ret, err);
 	}

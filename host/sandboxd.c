@@ -19,6 +19,7 @@
 #include "common/util.h"
 #include "host/api.h"
 #include "host/daemon.h"
+#include "host/events.h"
 #include "host/paths.h"
 #include "host/reconcile.h"
 
@@ -114,6 +115,7 @@ static void daemon_done(struct daemon *d)
 	struct sandbox *sb;
 
 	httpd_free(d->httpd);
+	events_done(d);
 	while ((sb = TAILQ_FIRST(&d->sandboxes))) {
 		TAILQ_REMOVE(&d->sandboxes, sb, entry);
 		sandbox_free(sb);
