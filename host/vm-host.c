@@ -176,10 +176,7 @@ static int on_lifecycle(virConnectPtr conn, virDomainPtr dom, int event,
 {
 	struct vm_host *h = arg;
 
-	if (event == VIR_DOMAIN_EVENT_CRASHED) {
-		deliver(h, dom, VM_EV_CRASHED, "the guest's kernel panicked");
-		return 0;
-	}
+	/* A panic comes first as an event of its own, then as this one. */
 	if (event != VIR_DOMAIN_EVENT_STOPPED)
 		return 0;
 	switch (detail) {

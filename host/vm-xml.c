@@ -267,6 +267,8 @@ static void put_devices(struct xml *x, const struct vm_spec *s)
 	xml_leaf(x, "backend", "model", "builtin", NULL);
 	xml_close(x);
 	xml_leaf(x, "memballoon", "model", "none", NULL);
+	/* Tells of a panic where the guest's kernel has pvpanic. */
+	xml_leaf(x, "panic", "model", "isa", NULL);
 	xml_close(x);
 }
 

@@ -20,7 +20,7 @@ enum vm_state { VM_GONE, VM_RUNNING, VM_PAUSED };
 enum vm_event {
 	VM_EV_STOPPED,		/* powered off from inside */
 	VM_EV_CRASHED,		/* QEMU died or the guest panicked */
-	VM_EV_REBOOT,		/* the guest rebooted itself */
+	VM_EV_REBOOT,		/* the guest rebooted itself; may come twice */
 };
 
 struct vm_host_config {
