@@ -5,9 +5,7 @@
  */
 #include "config.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,8 +14,7 @@
 #include "common/json.h"
 #include "host/spec.h"
 #include "host/yaml-doc.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void check_round_trip(const struct spec *s)
 {
