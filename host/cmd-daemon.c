@@ -90,7 +90,7 @@ static int run_stop(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 			return -1;
 		pid = json_int_or(health, "pid", 0);
 		daemon_close(c);
-	} else if (err->code != SB_MISSING && !daemon_is_lost(err)) {
+	} else if (err->code != SB_MISSING && err->code != SB_SYSTEM) {
 		return -1;
 	}
 	if (pid > 1 && end_process(pid, err))

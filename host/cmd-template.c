@@ -24,10 +24,11 @@ static int run_list(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 		return 0;
 	}
 	t = table_new(3, "NAME", "DESCRIPTION", "FILE");
-	json_array_foreach(json_object_get(reply, "templates"), i, e)
+	json_array_foreach(json_object_get(reply, "templates"), i, e) {
 		table_row(t, json_str_or(e, "name", NULL),
 			  json_str_or(e, "description", NULL),
 			  json_str_or(e, "file", NULL));
+	}
 	table_print(t, stdout);
 	table_free(t);
 	return 0;

@@ -253,11 +253,14 @@ static char *base_name(const char *path)
 	return xstrndup(path + begin, end - begin);
 }
 
-static char *inside(const char *dir, const char *from)
+/* Where a copy goes: a folder that exists is copied into, as cp does. */
+static char *target_of(const char *from, const char *to, bool is_dir)
 {
 	autofree char *name = base_name(from);
 
-	return xasprintf("%s%s%s", dir, str_ends(dir, "/") ? "" : "/", name);
+	if (!is_dir)
+		return xstrdup(to);
+	return xasprintf("%s%s%s", to, str_ends(to, "/") ? "" : "/", name);
 }
 
 static int guest_is_dir(struct ssh *s, const char *path, bool *ret,
@@ -289,25 +292,19 @@ static int print_copied(const struct ctl *c, const char *from, const char *to)
 	return 0;
 }
 
-/* An existing folder is copied into, as cp does. */
 static int run_put(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
 	const char *from = a->argv[0];
-	autofree char *to = xstrdup(a->argv[1]);
 	autossh struct ssh *s = NULL;
+	autofree char *to = NULL;
 	struct progress *p;
 	bool is_dir;
 	int rc;
 
 	if (open_session(a->values, &s, err) ||
-	    guest_is_dir(s, to, &is_dir, err))
+	    guest_is_dir(s, a->argv[1], &is_dir, err))
 		return -1;
-	if (is_dir) {
-		char *into = inside(to, from);
-
-		util_free(&to);
-		to = into;
-	}
+	to = target_of(from, a->argv[1], is_dir);
 	p = progress_new(from, c->json || !isatty(STDERR_FILENO));
 	rc = ssh_put(s, from, to, on_progress, p, err);
 	progress_free(p);
@@ -317,20 +314,17 @@ static int run_put(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 static int run_get(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
 	const char *from = a->argv[0];
-	autofree char *to = xstrdup(a->argv[1]);
 	autossh struct ssh *s = NULL;
+	autofree char *to = NULL;
 	struct progress *p;
 	struct stat st;
+	bool is_dir;
 	int rc;
 
-	if (stat(to, &st) == 0 && S_ISDIR(st.st_mode)) {
-		char *into = inside(to, from);
-
-		util_free(&to);
-		to = into;
-	}
 	if (open_session(a->values, &s, err))
 		return -1;
+	is_dir = stat(a->argv[1], &st) == 0 && S_ISDIR(st.st_mode);
+	to = target_of(from, a->argv[1], is_dir);
 	p = progress_new(from, c->json || !isatty(STDERR_FILENO));
 	rc = ssh_get(s, from, to, on_progress, p, err);
 	progress_free(p);
