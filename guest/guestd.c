@@ -24,9 +24,7 @@
 #define MAX_BODY (8 * 1024 * 1024)
 #define MAX_TOKEN_FILE 1024
 #define MAX_LOG (4 * 1024 * 1024)
-#define SHARE "/shared"
-#define SHARED_LOGS SHARE "/logs"
-#define SHARED_LOG SHARED_LOGS "/guestd.log"
+#define SHARE_TAG "shared"
 #define DISK "/dev/vda"
 
 struct options {
@@ -51,7 +49,7 @@ static const char usage[] =
 	"  --control PATH     the control channel (virtio port " CONTROL_PORT
 	")\n"
 	"  --run-dir DIR      state of this boot (/run/sandbox)\n"
-	"  --log FILE         log to FILE (DIR/guestd.log, then /shared/logs)\n"
+	"  --log FILE         log to FILE (DIR/guestd.log, then in the share)\n"
 	"  --version, --help\n";
 
 static bool check_token(void *ctx, const char *token)
@@ -82,20 +80,34 @@ static int append_file(const char *path, const char *data, size_t len,
 	return 0;
 }
 
-/* Go on logging in the share, where the host can read it. */
-static void move_log(const struct guestd *g)
+/* Where the sandbox's own share is mounted; NULL if it is not. */
+static const char *share_path(const struct message_personalise *p)
 {
-	autofree char *old = xasprintf("%s/guestd.log", g->run_dir);
-	autofree char *text = NULL;
+	for (size_t i = 0; i < p->nmounts; i++)
+		if (strcmp(p->mount[i].tag, SHARE_TAG) == 0 &&
+		    personal_is_mounted(p->mount[i].path))
+			return p->mount[i].path;
+	return NULL;
+}
+
+/* Go on logging in the share, where the host can read it. */
+static void move_log(const struct guestd *g,
+		     const struct message_personalise *p)
+{
+	const char *share = share_path(p);
+	autofree char *old = NULL, *dir = NULL, *new = NULL, *text = NULL;
 	struct sb_err err;
 	size_t len = 0;
 
-	if (!g->own_log || !personal_is_mounted(SHARE))
+	if (!g->own_log || !share)
 		return;
+	old = xasprintf("%s/guestd.log", g->run_dir);
+	dir = xasprintf("%s/logs", share);
+	new = xasprintf("%s/guestd.log", dir);
 	fs_read(old, MAX_LOG, &text, &len, NULL);
-	if (fs_mkdirs(SHARED_LOGS, 0755, &err) < 0 ||
-	    append_file(SHARED_LOG, text, len, &err) < 0 ||
-	    log_open(SHARED_LOG, true, &err) < 0)
+	if (fs_mkdirs(dir, 0755, &err) < 0 ||
+	    append_file(new, text, len, &err) < 0 ||
+	    log_open(new, true, &err) < 0)
 		log_warn("%s", err.msg);
 	else
 		unlink(old);
@@ -126,7 +138,7 @@ static void take_identity(struct guestd *g, const struct message_personalise *p,
 	json_object_del(g->message, "time_ms");
 	json_decref(g->receipt);
 	g->receipt = receipt;
-	move_log(g);
+	move_log(g, p);
 	log_info("this is sandbox '%s'", g->sandbox);
 }
 

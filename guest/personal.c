@@ -69,19 +69,32 @@ static int set_clock(struct step *s, struct sb_err *err)
 	return 0;
 }
 
+static int write_text(const char *path, int flags, const char *text)
+{
+	autoclose int fd =
+		open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | flags,
+		     0644);
+
+	if (fd < 0)
+		return -1;
+	return fs_write_all(fd, text, strlen(text));
+}
+
 /*
  * Replace a file's text.  In place if it cannot be renamed over: an image may
- * have mounted something on it.
+ * have mounted something on it.  Without a sync, which would cost more than all
+ * the rest: every boot writes these files again.
  */
 static int write_config(const char *path, const char *text, struct sb_err *err)
 {
-	autoclose int fd = -1;
+	autofree char *fresh = xasprintf("%s.new", path);
 
-	if (fs_write_atomic(path, text, strlen(text), 0644, err) == 0)
+	if (write_text(fresh, O_CREAT, text) == 0 && rename(fresh, path) == 0)
 		return 0;
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || fs_write_all(fd, text, strlen(text)) < 0)
-		return -1;
+	unlink(fresh);
+	if (write_text(path, 0, text) < 0)
+		return sb_fail(err, sb_code_of_errno(errno),
+			       "cannot write '%s': %m", path);
 	return 0;
 }
 

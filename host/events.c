@@ -15,7 +15,7 @@
 struct subscriber {
 	LIST_ENTRY(subscriber) entry;
 	struct http_stream *stream;
-	char id[SANDBOX_ID_LEN + 1];	/* empty: all */
+	char id[SANDBOX_ID_LEN + 1]; /* empty: all */
 };
 
 static void on_close(struct http_stream *s, void *arg)
@@ -48,8 +48,8 @@ void events_subscribe(struct daemon *d, struct http_req *req, const char *id)
 	if (id)
 		strncpy(sub->id, id, sizeof(sub->id) - 1);
 	LIST_INSERT_HEAD(&d->subscribers, sub, entry);
-	sub->stream = http_stream_begin(req, 200, "text/event-stream", &ops,
-					sub);
+	sub->stream =
+		http_stream_begin(req, 200, "text/event-stream", &ops, sub);
 	TAILQ_FOREACH(sb, &d->sandboxes, entry)
 		tell(sub, sb);
 }

@@ -321,8 +321,8 @@ static void pause_work(void *arg)
 
 	op->rc = daemon_vm(op->d, &vm, &op->err);
 	if (op->rc == 0)
-		op->rc = op->pause ? vm_suspend(vm, domain, &op->err) :
-				     vm_resume(vm, domain, &op->err);
+		op->rc = op->pause ? vm_suspend(vm, domain, &op->err)
+				   : vm_resume(vm, domain, &op->err);
 }
 
 static void pause_done(void *arg)

@@ -19,7 +19,7 @@
 enum leash_state {
 	LEASH_BLIND,	/* the group is not known yet */
 	LEASH_OPENING,	/* the channel is asked for */
-	LEASH_STARTING,	/* its command is asked for */
+	LEASH_STARTING, /* its command is asked for */
 	LEASH_READY,
 	LEASH_FAILED,
 };
@@ -31,7 +31,7 @@ struct leash {
 	char mark[MARK_LEN + 1];
 	char pgid[PGID_DIGITS + 1];
 	char *command;
-	struct buf todo;	/* lines to be sent */
+	struct buf todo; /* lines to be sent */
 };
 
 struct leash *leash_new(ssh_session session)

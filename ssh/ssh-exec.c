@@ -38,7 +38,7 @@ static_assert(LEASH_HEAD_MAX + SEEK_CHUNK <= CHUNK, "mark beyond a chunk");
 #define TYPED_EOF "\004"
 
 struct chunk {
-	size_t off, len;	/* what of data is still to be moved */
+	size_t off, len; /* what of data is still to be moved */
 	char data[CHUNK];
 };
 
@@ -66,12 +66,12 @@ struct job {
 	sigset_t old_mask;
 	struct leash *leash;
 	bool leash_found;
-	struct buf head;	/* of stderr, until the leash has its mark */
+	struct buf head; /* of stderr, until the leash has its mark */
 
-	int64_t deadline;	/* -1: none */
-	int idle_ms;		/* > 0: every byte moves the deadline on */
-	int status;		/* -1: not told */
-	bool closed;		/* the guest has closed the channel */
+	int64_t deadline; /* -1: none */
+	int idle_ms;	  /* > 0: every byte moves the deadline on */
+	int status;	  /* -1: not told */
+	bool closed;	  /* the guest has closed the channel */
 };
 
 static void on_exit_status(ssh_session session, ssh_channel channel, int status,
@@ -254,11 +254,11 @@ static int drain(struct job *j, int i, struct sb_err *err)
 			return -1;
 		if (c->len || flooded(j))
 			return 0;
-		n = ssh_channel_read_nonblocking(
-			j->channel, c->data, seek ? SEEK_CHUNK : CHUNK, i);
+		n = ssh_channel_read_nonblocking(j->channel, c->data,
+						 seek ? SEEK_CHUNK : CHUNK, i);
 		if (n == SSH_ERROR)
-			return session_fail(j->s, "the connection to the guest broke",
-					    err);
+			return session_fail(
+				j->s, "the connection to the guest broke", err);
 		c->off = 0;
 		c->len = n > 0 ? n : 0;
 		if (seek && (n > 0 || j->closed))
@@ -296,8 +296,8 @@ static int feed(struct job *j, bool readable, struct sb_err *err)
 	if (readable && wants_input(j)) {
 		size_t max = MIN(sizeof(c->data),
 				 ssh_channel_window_size(j->channel));
-		ssize_t got = j->pull ? j->pull(j->arg, c->data, max, err) :
-					read(j->in_fd, c->data, max);
+		ssize_t got = j->pull ? j->pull(j->arg, c->data, max, err)
+				      : read(j->in_fd, c->data, max);
 
 		if (got == RUN_LATER) {
 			j->in_later = true;
@@ -320,7 +320,7 @@ static int feed(struct job *j, bool readable, struct sb_err *err)
 		c->off += n;
 		c->len -= n;
 	} else if (n < 0 && ssh_is_connected(j->s->session)) {
-		c->len = 0;	/* the command takes no more */
+		c->len = 0; /* the command takes no more */
 		j->in_end = true;
 	}
 	return 0;
