@@ -44,8 +44,7 @@ static int pick_user(const char *name, unsigned int *uid, unsigned int *gid,
 	}
 	if (!name)
 		name = QEMU_USER;
-	getpwnam_r(name, &pw, strings, sizeof(strings), &found);
-	if (!found) {
+	if (getpwnam_r(name, &pw, strings, sizeof(strings), &found) || !found) {
 		sb_fail(err, SB_MISSING, "there is no user '%s' for QEMU",
 			name);
 		return sb_hint(err, "adduser --system --group --no-create-home"
