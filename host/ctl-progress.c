@@ -134,6 +134,14 @@ struct progress *progress_new(const char *what, bool quiet)
 	return p;
 }
 
+static void print_step(const struct progress *p)
+{
+	if (p->percent >= 0)
+		fprintf(stderr, "%s: %d%% %s\n", p->what, p->percent, p->text);
+	else
+		fprintf(stderr, "%s: %s\n", p->what, p->text);
+}
+
 void progress_step(struct progress *p, const char *text, int percent)
 {
 	char *line = sanitize_line(text);
@@ -146,7 +154,7 @@ void progress_step(struct progress *p, const char *text, int percent)
 	p->percent = MIN(percent, 100);
 	pthread_cond_signal(&p->wake);
 	if (changed && !p->live && !p->quiet)
-		fprintf(stderr, "%s: %s\n", p->what, p->text);
+		print_step(p);
 	pthread_mutex_unlock(&p->lock);
 }
 
