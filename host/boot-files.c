@@ -263,6 +263,7 @@ int boot_start_machine(const struct sandbox *sb, struct vm_host *vm,
 			     .cmdline = sb->image.cmdline,
 			     .serial_log = serial,
 			     .control = control,
+			     .durable = sb->spec.preserve,
 			     .net_open = sb->spec.network == SPEC_NET_OPEN,
 			     .ssh_host_key = host_key,
 			     .authorized_keys = keys };

@@ -24,6 +24,7 @@
 #include "host/ctl-term.h"
 #include "ssh/ssh.h"
 
+#define GUEST_ENV "/run/sandbox/env.sh"
 #define CONNECT_MS 30000
 #define TEST_MS 30000
 #define MAX_CAPTURE (16 << 20) /* bytes of each stream in --json */
@@ -88,11 +89,13 @@ static void add_quoted(struct buf *b, const char *word)
 /*
  * The command line for the guest's shell: folder, variables, and the words,
  * each quoted, so that they arrive as they are.  A foreign image may have no
- * workspace; a folder that was asked for must exist.
+ * workspace; a folder that was asked for must exist.  guestd leaves the
+ * sandbox's environment in env.sh, for not every sshd reads /etc/environment.
  */
 static int build_command(const struct guest_opts *o, char *const *argv,
 			 struct buf *ret, struct sb_err *err)
 {
+	buf_adds(ret, "[ ! -r " GUEST_ENV " ] || . " GUEST_ENV "; ");
 	if (o->dir) {
 		buf_adds(ret, "cd ");
 		add_quoted(ret, o->dir);

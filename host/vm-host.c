@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libxml/uri.h>
 #include <pwd.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -44,8 +45,7 @@ static int pick_user(const char *name, unsigned int *uid, unsigned int *gid,
 	}
 	if (!name)
 		name = QEMU_USER;
-	getpwnam_r(name, &pw, strings, sizeof(strings), &found);
-	if (!found) {
+	if (getpwnam_r(name, &pw, strings, sizeof(strings), &found) || !found) {
 		sb_fail(err, SB_MISSING, "there is no user '%s' for QEMU",
 			name);
 		return sb_hint(err, "adduser --system --group --no-create-home"
@@ -261,6 +261,15 @@ static int connect_libvirt(struct vm_host *h, struct sb_err *err)
 	return 0;
 }
 
+static char *embedded_uri(const char *dir)
+{
+	xmlChar *escaped = xmlURIEscapeStr(BAD_CAST dir, BAD_CAST "/");
+	char *uri = xasprintf("qemu:///embed?root=%s", (const char *)escaped);
+
+	xmlFree(escaped);
+	return uri;
+}
+
 DEFINE_AUTO(struct vm_host *, vm_host_close, auto_vm_host)
 
 int vm_host_open(const struct vm_host_config *cfg, struct vm_host **ret,
@@ -273,8 +282,7 @@ int vm_host_open(const struct vm_host_config *cfg, struct vm_host **ret,
 	h->on_event = cfg->on_event;
 	h->arg = cfg->arg;
 	h->dir = xstrdup(cfg->dir);
-	h->uri = cfg->uri ? xstrdup(cfg->uri)
-			  : xasprintf("qemu:///embed?root=%s", cfg->dir);
+	h->uri = cfg->uri ? xstrdup(cfg->uri) : embedded_uri(cfg->dir);
 	if (pick_ids(cfg->qemu_user, &h->uid, &h->gid, err) ||
 	    write_config(h, err) || connect_libvirt(h, err))
 		return -1;

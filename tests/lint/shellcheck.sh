@@ -7,6 +7,7 @@ command -v shellcheck git >/dev/null || exit 77
 mapfile -t scripts < <(
 	git ls-files | while read -r f; do
 		case $f in
+		*/profile.d/*) ;; # sourced by any shell, and has no first line
 		*.sh | *.bash) echo "$f" ;;
 		*) [ ! -f "$f" ] || ! head -n 1 "$f" | tr -d '\0' |
 			grep -Eq '^#! *(/usr)?/bin/(env )?(ba|da)?sh' || echo "$f" ;;
