@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# sandboxctl starts one sandboxd, however many ask at once, and says clearly
+# what is wrong.  No machine is started.
+. "${srcdir:=.}/functions.sh"
+requires jq --version
+: "${top_builddir:=../..}" "${dir:?}"
+broken=
+
+# A socket's path has at most 107 bytes: $TMPDIR may be too deep.
+SANDBOX_STATE=$(mktemp -d /tmp/sb-XXXXXX)
+SANDBOX_IMAGES=$SANDBOX_STATE/images
+export SANDBOX_STATE SANDBOX_IMAGES
+at_exit rm -rf "$SANDBOX_STATE"
+at_exit ctl daemon stop
+
+ctl()
+{
+	"$top_builddir/run" env ${broken:+SANDBOXD="$broken"} sandboxctl "$@"
+}
+
+# refused STATUS TEXT ARG...: it ends so, and says so on stderr only.
+refused()
+{
+	refused_want=$1 refused_text=$2 refused_got=0
+	shift 2
+	ctl "$@" > "$dir/out" 2> "$dir/err" || refused_got=$?
+	[ "$refused_got" = "$refused_want" ] ||
+		fail "$*: status $refused_got, not $refused_want"
+	grep -qF -- "$refused_text" "$dir/err" || fail "$*: no '$refused_text'"
+	[ ! -s "$dir/out" ] || fail "$*: said on stdout: $(cat "$dir/out")"
+}
+
+pid_of_daemon()
+{
+	ctl daemon status --json | jq -er .pid
+}
+
+refused 9 "sandboxd does not run" daemon status
+
+# Many at once: all are answered, by one daemon.
+callers=
+for i in 1 2 3 4 5 6 7 8; do
+	ctl ls --json > "$dir/ls.$i" 2> "$dir/err.$i" &
+	callers="$callers $!"
+done
+for p in $callers; do
+	wait "$p" || fail "a caller failed: $(cat "$dir"/err.*)"
+done
+for i in 1 2 3 4 5 6 7 8; do
+	[ "$(jq -c . "$dir/ls.$i")" = '{"sandboxes":[]}' ] ||
+		fail "said: $(cat "$dir/ls.$i")"
+done
+pid=$(pid_of_daemon)
+[ "$(pid_of_daemon)" = "$pid" ] || fail "the daemon is not the same"
+[ "$(grep -c 'serves' "$SANDBOX_STATE/sandboxd.log")" = 1 ] ||
+	fail "more than one daemon served: $(cat "$SANDBOX_STATE/sandboxd.log")"
+
+# After kill -9 a stale socket is left; the next call starts another.
+kill -9 "$pid"
+[ -S "$SANDBOX_STATE/run/sandboxd.sock" ] || fail "no stale socket to test"
+ctl ls > "$dir/out" 2> "$dir/err" || fail "after kill -9"
+[ "$(pid_of_daemon)" != "$pid" ] || fail "the dead daemon answered"
+
+# What fails before it boots tells its cause, however fast it fails.
+for i in 1 2 3 4 5; do
+	refused 4 "there is no image 'none'" up demo --image none
+done
+refused 4 '"code":"not-found"' --json up demo --image none
+jq -e '.remediation and .message' "$dir/err" > /dev/null ||
+	fail "no problem object: $(cat "$dir/err")"
+
+refused 4 "there is no sandbox 'nobody'" info nobody
+refused 4 "there is no sandbox 'nobody'" exec nobody -- true
+refused 4 "there is no sandbox 'nobody'" logs nobody
+refused 4 "there is no sandbox 'a/b'" info a/b
+refused 2 "unknown option '--cpu'" up --cpu 2
+refused 2 "did you mean: sandboxctl down" dwon
+refused 2 "needs --format" image import x /dev/null
+
+# A daemon that cannot start says why.
+ctl daemon stop > /dev/null
+printf '#!/bin/sh\necho no luck today >&2\nexit 3\n' > "$dir/sandboxd"
+chmod +x "$dir/sandboxd"
+broken=$dir/sandboxd
+refused 1 "ended with status 3: no luck today" ls
