@@ -88,6 +88,17 @@ static int open_log(const struct options *o, struct daemon *d,
 	return o->foreground ? 0 : log_open(path, false, err);
 }
 
+static char **template_dirs(const struct settings *cfg)
+{
+	char **only;
+
+	if (!cfg->templates_dir)
+		return paths_templates();
+	only = xcalloc(2, sizeof(*only));
+	only[0] = xstrdup(cfg->templates_dir);
+	return only;
+}
+
 static int daemon_init(struct daemon *d, const struct options *o,
 		       struct sb_err *err)
 {
@@ -104,7 +115,7 @@ static int daemon_init(struct daemon *d, const struct options *o,
 					  : paths_images();
 	d->recipes_dir = paths_recipes();
 	d->bundle_dir = paths_bundle();
-	d->template_dirs = paths_templates();
+	d->template_dirs = template_dirs(&d->cfg);
 	d->images = (struct image_store){ d->images_dir, d->recipes_dir,
 					  d->bundle_dir };
 	return make_folders(d, err);
