@@ -83,7 +83,7 @@ static int mount(const char *text, json_t **ret, struct sb_err *err)
 	if (!realpath(host, path)) {
 		sb_fail(err, sb_code_of_errno(errno), "--mount: '%s': %m",
 			host);
-		return sb_hint(err, "create the folder first");
+		return sb_hint(err, "create it first: mkdir -p '%s'", host);
 	}
 	*ret = json_pack("{s:s, s:s, s:b}", "host", path, "guest", guest,
 			 "readonly", readonly);
