@@ -110,6 +110,12 @@ guests() { pgrep -f "qemu-system.*$SANDBOX_STATE/"; }
 
 no_guests() { ! guests; }
 
+# nothing_left: no sandbox is known, no machine runs, no file is there.
+nothing_left() {
+	no_guests && [ -z "$(sbctl ls -aq)" ] &&
+		[ -z "$(ls -A "$SANDBOX_STATE/sandboxes" 2>/dev/null)" ]
+}
+
 # Whatever happened, nothing of a test outlives it.
 bury() {
 	local pid

@@ -9,14 +9,17 @@ is() { [ "$(state "$1")" = "$2" ]; }
 # Kill the daemon in each phase of up: the up that waits must still succeed,
 # or say that it did not and leave nothing.
 for phase in creating booting 'waiting for the guest' personalising; do
-	sbctl up phase --json >"$SANDBOX_STATE/up.json" 2>"$SANDBOX_STATE/up.err" &
-	up=$!
-	sock=$SANDBOX_STATE/run/sandboxd.sock
-	wait_until 20 daemon_pid
+	sbctl ls >/dev/null
 	pid=$(daemon_pid)
-	# Follow the events and kill as soon as the phase shows.
-	curl -sN --unix-socket "$sock" http://localhost/v1/events |
-		grep -m1 "$phase" >/dev/null && kill -9 "$pid"
+	exec 3< <(curl -sN --unix-socket "$SANDBOX_STATE/run/sandboxd.sock" \
+		http://localhost/v1/events)
+	sbctl up phase --json >"$SANDBOX_STATE/up.json" \
+		2>"$SANDBOX_STATE/up.err" &
+	up=$!
+	timeout 300 grep -m 1 "$phase" <&3 >/dev/null ||
+		fail "'$phase' does not show: $(cat "$SANDBOX_STATE/up.err")"
+	kill -9 "$pid"
+	exec 3<&-
 	if wait "$up"; then
 		eq "$(sbctl exec phase -- echo alive)" alive \
 			"killed while '$phase': adopted, and it works"
@@ -26,9 +29,8 @@ for phase in creating booting 'waiting for the guest' personalising; do
 		pass "killed while '$phase': $(tail -n 1 "$SANDBOX_STATE/up.err")"
 		sbctl down phase 2>/dev/null || :
 	fi
-	wait_until 60 no_guests
-	eq "$(sbctl ls -aq)" "" "nothing is left"
-	eq "$(ls "$SANDBOX_STATE/sandboxes")" "" "no file either"
+	wait_until 60 nothing_left
+	pass "nothing is left"
 done
 
 succeeds sbctl up demo
@@ -54,8 +56,8 @@ qemu=$(guests)
 kill -9 "$(daemon_pid)" "$qemu"
 wait_until 30 is demo failed
 succeeds sbctl down demo
-wait_until 60 test -z "$(ls "$SANDBOX_STATE/sandboxes")"
-eq "$(sbctl ls -aq)" "" "nothing is left"
+wait_until 60 nothing_left
+pass "nothing is left"
 
 # A machine that no journal knows is ended.
 succeeds sbctl up orphan

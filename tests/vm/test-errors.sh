@@ -3,13 +3,6 @@
 # What cannot be done is said clearly, and leaves nothing behind.
 . "${0%/*}/functions.sh"
 
-nothing_left() {
-	wait_until 60 no_guests
-	wait_until 30 test -z "$(sbctl ls -aq)"
-	wait_until 30 test -z "$(ls "$SANDBOX_STATE/sandboxes" 2>/dev/null)"
-	pass "nothing is left"
-}
-
 fails_with 2 sbctl up 'Bad_Name'
 contains "$output" name "a bad name"
 fails_with 2 sbctl up demo --memory 1000000G
@@ -25,7 +18,8 @@ fails_with 2 sbctl up demo -p 70000:80
 fails_with 2 sbctl up demo --ttl soon
 fails_with 4 sbctl down none
 fails_with 4 sbctl exec none -- true
-nothing_left
+wait_until 60 nothing_left
+pass "nothing is left"
 
 python3 -u -c 'import socket, time
 s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
@@ -37,16 +31,22 @@ port=$(cat "$SANDBOX_STATE/port")
 fails_with 5 sbctl up demo -p "$port:80"
 contains "$output" "$port" "a port that is taken"
 contains "$output" auto-ports "and what to do"
-nothing_left
+wait_until 60 nothing_left
+pass "nothing is left"
+
+# The next call starts another daemon, with the environment as it is then.
+restart_daemon() {
+	local pid
+	pid=$(daemon_pid)
+	kill "$pid"
+	wait_until 30 gone "$pid"
+}
 
 mkdir "$SANDBOX_STATE/templates"
 printf 'description: bad\ncpus: 1\nmemory: lots\n' \
 	>"$SANDBOX_STATE/templates/bad.yaml"
 cp "$top_srcdir/configs/default.yaml" "$SANDBOX_STATE/templates/"
-bury_daemon() { kill "$(daemon_pid)"; }
-pid=$(daemon_pid)
-bury_daemon
-wait_until 30 gone "$pid"
+restart_daemon
 # shellcheck disable=SC2016 # for the inner shell
 with_templates() {
 	"$top_builddir/run" sh -c 'SANDBOX_TEMPLATES=$0 exec sandboxctl "$@"' \
@@ -54,7 +54,8 @@ with_templates() {
 }
 fails_with 2 with_templates up demo --template bad
 contains "$output" bad.yaml:3 "a mistake in a template has its line"
-nothing_left
+wait_until 60 nothing_left
+pass "nothing is left"
 
 # A damaged image: a copy of the store's folder, cut short.
 mkdir "$SANDBOX_STATE/images"
@@ -63,9 +64,7 @@ real=$(realpath "$images/base")
 cp -a --reflink=auto "$real" "$SANDBOX_STATE/images/"
 ln -s "${real##*/}" "$SANDBOX_STATE/images/base"
 truncate -s -65536 "$SANDBOX_STATE/images/base/root.qcow2"
-pid=$(daemon_pid)
-bury_daemon
-wait_until 30 gone "$pid"
+restart_daemon
 export SANDBOX_IMAGES=$SANDBOX_STATE/images
 fails_with 1 sbctl up demo
 contains "$output" damaged "a damaged image"
@@ -73,10 +72,9 @@ contains "$output" --force "and what to do"
 rm "$SANDBOX_STATE/images/base"
 fails_with 9 sbctl up demo
 contains "$output" "image build base" "an image that is not built"
-nothing_left
-pid=$(daemon_pid)
-bury_daemon
-wait_until 30 gone "$pid"
+wait_until 60 nothing_left
+pass "nothing is left"
+restart_daemon
 unset SANDBOX_IMAGES
 
 # Ctrl-C in the middle of an up.
@@ -87,12 +85,14 @@ kill -INT "$up"
 status=0
 wait "$up" || status=$?
 eq "$status" 130 "an interrupted up"
-nothing_left
+wait_until 60 nothing_left
+pass "nothing is left"
 
 # down in each early state, without waiting for anything.
 for state in creating booting; do
 	sbctl up demo --no-wait >/dev/null
 	[ $state = creating ] || wait_until 60 guests
 	succeeds sbctl down demo
-	nothing_left
+	wait_until 60 nothing_left
+	pass "nothing is left"
 done

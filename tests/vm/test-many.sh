@@ -12,8 +12,12 @@ for i in 1 2 3 4 5 6; do
 	wait "${pids[i]}" || fail "ls $i: $(cat "$SANDBOX_STATE/ls.$i")"
 done
 pass "six at once start one daemon"
-eq "$(pgrep -fc "sandboxd" -g "$(ps -o pgid= "$(daemon_pid)" | tr -d ' ')")" 1 \
-	"and one only"
+daemons() {
+	local lock
+	lock=$(stat -c %i "$SANDBOX_STATE/run/sandboxd.lock")
+	awk -v inode=":$lock$" '$2 == "FLOCK" && $6 ~ inode' /proc/locks | wc -l
+}
+eq "$(daemons)" 1 "and one only"
 
 sbctl up one >"$SANDBOX_STATE/up.1" 2>&1 &
 first=$!
@@ -37,8 +41,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 	eq "$(sbctl exec row -- echo $i)" $i "sandbox $i of a row"
 	sbctl down row
 done
-wait_until 60 no_guests
-wait_until 60 test -z "$(ls "$SANDBOX_STATE/sandboxes")"
+wait_until 60 nothing_left
 pid=$(daemon_pid)
 fds=$(ls "/proc/$pid/fd" | wc -l)
 [ "$fds" -lt 60 ] || fail "the daemon has $fds open files"
