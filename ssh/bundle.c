@@ -80,8 +80,7 @@ static int add_entry(struct sha256 *h, const FTSENT *e, size_t root_len,
 				       "cannot read '%s': %s", e->fts_path,
 				       strerror(e->fts_errno));
 		return sb_fail(err, SB_INVALID,
-			       "'%s' does not belong in a bundle",
-			       e->fts_path);
+			       "'%s' does not belong in a bundle", e->fts_path);
 	}
 }
 

@@ -55,7 +55,7 @@ static const char script[] =
 
 struct install {
 	struct tar_writer *writer;
-	struct session_words answer;	/* "same\n" or "send\n" */
+	struct session_words answer; /* "same\n" or "send\n" */
 	struct session_words words;
 };
 

@@ -31,8 +31,8 @@ int ssh_install(struct ssh *s, const char *bundle_dir, bool *ret_done,
 
 /* Where ssh_install() puts things, for those who want it elsewhere. */
 struct install_paths {
-	const char *prefix;	/* "/opt/sandbox" */
-	const char *systemctl;	/* "systemctl" */
+	const char *prefix;    /* "/opt/sandbox" */
+	const char *systemctl; /* "systemctl" */
 };
 int ssh_install_at(struct ssh *s, const char *bundle_dir,
 		   const struct install_paths *paths, bool *ret_done,

@@ -12,9 +12,10 @@
 #include "ssh/ssh.h"
 
 struct ssh {
-	ssh_session session;	/* never blocks: all waiting is done here */
-	ssh_event event;	/* moves bytes between socket and session */
-	int cancel_fd;		/* borrowed; -1: none */
+	ssh_session session; /* never blocks: all waiting is done here */
+	ssh_event event;     /* moves bytes between socket and session */
+	struct ssh_counter_struct counter; /* of the socket */
+	int cancel_fd;			   /* borrowed; -1: none */
 };
 
 /*
@@ -51,7 +52,7 @@ struct ssh_run {
 	int (*push)(void *arg, int stream, const char *data, size_t len,
 		    struct sb_err *err);
 	void *arg;
-	int idle_ms;		/* how long no byte may move */
+	int idle_ms; /* how long no byte may move */
 };
 int ssh_run(struct ssh *s, const struct ssh_run *r, int *ret_status,
 	    struct sb_err *err);

@@ -119,7 +119,8 @@ static int check_status(int status, const char *path,
 			       "the guest's user may not use '%s'", path);
 	case EXIT_CONFLICT:
 		sb_fail(err, SB_CONFLICT, "'%s' exists in the guest", path);
-		return sb_hint(err, "remove it there first, or choose another name");
+		return sb_hint(err,
+			       "remove it there first, or choose another name");
 	case EXIT_KIND:
 		return sb_fail(err, SB_INVALID,
 			       "'%s' is neither a file nor a folder", path);
@@ -185,9 +186,8 @@ int ssh_put(struct ssh *s, const char *local, const char *remote,
 	if (tar_writer_new(real, "new", NULL, "end", &w, err) < 0)
 		return -1;
 	c.writer = w;
-	run.command = command =
-		script_command(put_script, remote, name,
-			       S_ISDIR(st.st_mode) ? "dir" : "file");
+	run.command = command = script_command(
+		put_script, remote, name, S_ISDIR(st.st_mode) ? "dir" : "file");
 	if (ssh_run(s, &run, &status, err) < 0)
 		return -1;
 	return check_status(status, remote, &c.words, err);

@@ -141,9 +141,8 @@ static int await_banner(const struct ssh_target *t, int fd, int64_t deadline,
 static int dial(const struct ssh_target *t, const struct addrinfo *ai,
 		int64_t deadline, int *ret_fd, struct sb_err *err)
 {
-	autoclose int fd = socket(ai->ai_family,
-				  SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-				  0);
+	autoclose int fd = socket(
+		ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return sb_fail(err, SB_SYSTEM, "socket: %m");
@@ -202,6 +201,7 @@ static int set_options(struct ssh *s, const struct ssh_target *t, int fd,
 				       ssh_get_error(s->session));
 	ssh_set_blocking(s->session, 0);
 	ssh_set_message_callback(s->session, deny_message, NULL);
+	ssh_set_counters(s->session, &s->counter, NULL);
 	return 0;
 }
 
@@ -241,7 +241,9 @@ static int check_host_key(struct ssh *s, const char *line, struct sb_err *err)
 	if (ssh_key_cmp(got, want, SSH_KEY_CMP_PUBLIC) != 0) {
 		sb_fail(err, SB_DENIED,
 			"the host key of the guest differs from the one it was given");
-		return sb_hint(err, "another program may have taken the port: look with 'sandboxctl port'");
+		return sb_hint(
+			err,
+			"another program may have taken the port: look with 'sandboxctl port'");
 	}
 	return 0;
 }
@@ -263,9 +265,10 @@ static int authenticate(struct ssh *s, const struct ssh_target *t,
 			break;
 		case SSH_AUTH_DENIED:
 		case SSH_AUTH_PARTIAL:
-			return sb_fail(err, SB_AUTH,
-				       "the guest does not accept the SSH key for user '%s'",
-				       t->user);
+			return sb_fail(
+				err, SB_AUTH,
+				"the guest does not accept the SSH key for user '%s'",
+				t->user);
 		default:
 			return sb_fail(err, SB_BUSY, "%s",
 				       ssh_get_error(s->session));
@@ -287,7 +290,7 @@ static int login(const struct ssh_target *t, int fd /* takes */,
 		return sb_fail(err, SB_SYSTEM, "cannot make an SSH session");
 	if (set_options(s, t, fd, err) < 0)
 		return -1;
-	steal_fd(&guard);	/* the session closes it from here on */
+	steal_fd(&guard); /* the session closes it from here on */
 	if (handshake(s, deadline, err) < 0 ||
 	    check_host_key(s, t->host_key, err) < 0 ||
 	    authenticate(s, t, deadline, err) < 0)
@@ -302,12 +305,14 @@ static int login(const struct ssh_target *t, int fd /* takes */,
 static int open_timeout(const struct ssh_target *t, const struct sb_err *last,
 			struct sb_err *err)
 {
-	struct sb_err cause = *last;	/* may be err itself */
+	struct sb_err cause = *last; /* may be err itself */
 
 	sb_fail(err, SB_TIMEOUT,
 		"no SSH login to the guest (%s port %d) within %d s: %s",
 		t->host, t->port, (t->timeout_ms + 999) / 1000, cause.msg);
-	return sb_hint(err, "see what the guest is doing: sandboxctl logs --source serial");
+	return sb_hint(
+		err,
+		"see what the guest is doing: sandboxctl logs --source serial");
 }
 
 static int open_at(const struct ssh_target *t, const struct addrinfo *ai,
@@ -325,7 +330,8 @@ static int open_at(const struct ssh_target *t, const struct addrinfo *ai,
 				return 0;
 			if (err->code == SB_BUSY && ++broken == MAX_BROKEN) {
 				err->code = SB_GUEST;
-				return sb_wrap(err, "no SSH login to the guest");
+				return sb_wrap(err,
+					       "no SSH login to the guest");
 			}
 		} else if (err->code == SB_TIMEOUT) {
 			patience = MIN(2 * patience, BANNER_MAX_MS);

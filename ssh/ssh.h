@@ -16,20 +16,20 @@
 
 /* A fresh Ed25519 key pair in OpenSSH's formats. */
 struct ssh_keypair {
-	char *private_pem;	/* "-----BEGIN OPENSSH PRIVATE KEY-----…" */
-	char *public_line;	/* "ssh-ed25519 AAAA…" */
+	char *private_pem; /* "-----BEGIN OPENSSH PRIVATE KEY-----…" */
+	char *public_line; /* "ssh-ed25519 AAAA…" */
 };
 int ssh_keypair_new(struct ssh_keypair *ret, struct sb_err *err);
 void ssh_keypair_done(struct ssh_keypair *k);
 
 struct ssh_target {
-	const char *host;	/* a numeric address: "127.0.0.1" */
+	const char *host; /* a numeric address: "127.0.0.1" */
 	int port;
 	const char *user;
-	const char *key_file;	/* private key, OpenSSH format */
-	const char *host_key;	/* the one public line that is accepted */
-	int timeout_ms;		/* for connecting, all tries together */
-	int cancel_fd;		/* readable: give up; -1: none */
+	const char *key_file; /* private key, OpenSSH format */
+	const char *host_key; /* the one public line that is accepted */
+	int timeout_ms;	      /* for connecting, all tries together */
+	int cancel_fd;	      /* readable: give up; -1: none */
 };
 
 struct ssh;
@@ -70,7 +70,7 @@ struct ssh_exec {
 	 */
 	void (*filter)(void *arg, int stream, const char *data, size_t len);
 	void *filter_arg;
-	int timeout_ms;		/* -1: none */
+	int timeout_ms; /* -1: none */
 };
 int ssh_exec(struct ssh *s, const struct ssh_exec *x, int *ret_status,
 	     struct sb_err *err);

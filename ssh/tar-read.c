@@ -22,22 +22,22 @@
 
 enum state {
 	ST_HEADER,
-	ST_META,	/* the body of an extended header */
-	ST_BODY,	/* the body of a file, or one that is skipped */
-	ST_END,		/* behind the end mark */
+	ST_META, /* the body of an extended header */
+	ST_BODY, /* the body of a file, or one that is skipped */
+	ST_END,	 /* behind the end mark */
 };
 
 struct tar_reader {
 	struct tree tree;
 	enum state state;
-	struct buf block;	/* the header or extended header so far */
+	struct buf block; /* the header or extended header so far */
 	struct tar_header h;
-	uint64_t left;		/* bytes of the body to come */
-	unsigned int padding;	/* zeros behind the body */
-	int fd;			/* the file that the body goes to, or -1 */
+	uint64_t left;	      /* bytes of the body to come */
+	unsigned int padding; /* zeros behind the body */
+	int fd;		      /* the file that the body goes to, or -1 */
 	/* From extended headers, for the next entry; path and link owned. */
 	char *path, *link;
-	int64_t size;		/* -1: none */
+	int64_t size; /* -1: none */
 	unsigned int zero_blocks;
 	size_t trailer;
 };
@@ -115,8 +115,8 @@ static char *header_path(const struct tar_header *h)
 static int make_entry(struct tar_reader *r, struct sb_err *err)
 {
 	autofree char *path = r->path ? steal(&r->path) : header_path(&r->h);
-	autofree char *link = r->link ? steal(&r->link) :
-					xstrndup(r->h.link, sizeof(r->h.link));
+	autofree char *link = r->link ? steal(&r->link)
+				      : xstrndup(r->h.link, sizeof(r->h.link));
 	mode_t mode = number(r->h.mode, sizeof(r->h.mode));
 
 	drop_extended(r);

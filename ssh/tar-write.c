@@ -20,11 +20,11 @@ static_assert(sizeof(struct tar_header) == TAR_BLOCK, "tar header");
 
 struct tar_writer {
 	char *root;
-	const char *name, *skip, *last;	/* borrowed */
+	const char *name, *skip, *last; /* borrowed */
 	FTS *fts;
-	int fd;			/* the file whose bytes follow */
+	int fd; /* the file whose bytes follow */
 	off_t left, padding;
-	struct buf out;		/* headers and padding, before those bytes */
+	struct buf out; /* headers and padding, before those bytes */
 	bool ended;
 };
 

@@ -19,8 +19,8 @@
 
 /* Where something is to be made. */
 struct place {
-	int at;			/* its folder */
-	int depth;		/* below the root: 0 is the root itself */
+	int at;	   /* its folder */
+	int depth; /* below the root: 0 is the root itself */
 	char name[NAME_MAX + 1];
 };
 
@@ -177,7 +177,9 @@ int tree_make_symlink(struct tree *t, const char *path, const char *target,
 	if (!stays_inside(target, p.depth)) {
 		sb_fail(err, SB_DENIED,
 			"the symlink '%s' points out of the folder", path);
-		return sb_hint(err, "remove it in the guest, or copy the parts you need");
+		return sb_hint(
+			err,
+			"remove it in the guest, or copy the parts you need");
 	}
 	return made(symlinkat(target, p.at, p.name), path, err);
 }

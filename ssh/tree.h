@@ -14,10 +14,10 @@
 #include "common/err.h"
 
 struct tree {
-	int dir_fd;		/* borrowed */
-	const char *name;	/* of the root in dir_fd; borrowed */
+	int dir_fd;	  /* borrowed */
+	const char *name; /* of the root in dir_fd; borrowed */
 	unsigned int entries;
-	bool is_dir;		/* the root is a folder */
+	bool is_dir; /* the root is a folder */
 };
 
 /* The first of these makes the root, whatever path says. */

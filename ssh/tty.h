@@ -8,7 +8,7 @@
 
 struct tty {
 	int in_fd, out_fd;
-	bool raw;		/* saved is to be restored */
+	bool raw; /* saved is to be restored */
 	struct termios saved;
 };
 
