@@ -217,10 +217,16 @@ END
 # no such tests writes one itself, so that one counter serves all.
 check=build/check
 
-# results PATTERN DIR: lines of these test results below DIR.
+# results PATTERN DIR: lines "RESULT TEST TEXT" for these results below DIR.
 results() {
-	find "$2" -name '*.trs' -exec grep -Eh "^:test-result: ($1)" {} + \
-		2>/dev/null || true
+	find "$2" -name '*.trs' -exec awk -v pattern="^($1)\$" '
+		$1 == ":test-result:" && $2 ~ pattern {
+			test = FILENAME
+			gsub(/.*\/|\.trs$/, "", test)
+			text = $0
+			sub(/^:test-result: *[A-Z]+ */, "", text)
+			print $2, test, text
+		}' {} +
 }
 
 count() { results "$1" "$2" | wc -l; }
@@ -247,11 +253,14 @@ end_stage() {
 		say "$4: ok"
 		return
 	fi
-	say "$4: FAILED. The end of $check/$1.log:"
-	tail -n 20 "$check/$1.log" | sed 's/^/  | /'
+	say "$4: FAILED"
+	results 'FAIL|XPASS|ERROR' "$2" | sed 's/^/  /' | head -n 20
+	say "  The end of $check/$1.log:"
+	tail -n 30 "$check/$1.log" | sed 's/^/  | /'
+	return 1
 }
 
-# stage NAME DIR TEXT COMMAND...: run it; a failure does not stop the others.
+# stage NAME DIR TEXT COMMAND...: run it and say how it ended.
 stage() {
 	local name=$1 dir=$check/$2 text=$3 since=$SECONDS rc=0
 	shift 3
@@ -261,7 +270,10 @@ stage() {
 	end_stage "$name" "$dir" $rc "$text ($((SECONDS - since)) s)"
 }
 
-make_in() { make -C "$check/$1" -k --no-print-directory "${@:2}"; }
+# make_in TREE ARG...: VERBOSE shows the log of each failed test.
+make_in() {
+	make -C "$check/$1" -k --no-print-directory VERBOSE=1 "${@:2}"
+}
 
 check_asan() {
 	build_tree $check/asan --enable-werror --enable-asan &&
@@ -280,7 +292,7 @@ summary() {
 	passed=$(count 'PASS|XFAIL' $check)
 	failed=$(count "$bad" $check)
 	skipped=$(count SKIP $check)
-	results "$bad|SKIP" $check | sed 's/^:test-result: /  /' | sort
+	results "$bad|SKIP" $check | sed 's/^/  /' | sort
 	if [ "${CI:-}" = true ] || [ "$skipped" -eq 0 ]; then
 		say "$passed passed, $failed failed"
 	else
@@ -296,8 +308,11 @@ check_all() {
 	: >$log
 	ensure_packages build run image test
 	find $check -name '*.trs' -delete
-	stage gcc gcc "build with gcc, warnings fatal" \
-		build_tree $check/gcc --enable-werror
+	if ! stage gcc gcc "build with gcc, warnings fatal" \
+		build_tree $check/gcc --enable-werror; then
+		summary
+		return
+	fi
 
 	# The image takes minutes of unpacking: let it run beside the rest.
 	begin_stage image $check/image
@@ -305,17 +320,21 @@ check_all() {
 	image=$!
 	trap 'kill $image 2>/dev/null; wait' EXIT
 
-	stage unit gcc/tests "unit and native tests" make_in gcc -j"$jobs" check
-	stage asan asan "the same with AddressSanitizer and UBSan" check_asan
-	stage fuzz fuzz "fuzz targets (clang)" check_fuzz
+	# A failure does not keep the other stages from running.
+	stage unit gcc/tests "unit and native tests" \
+		make_in gcc -j"$jobs" check || true
+	stage asan asan "the same with AddressSanitizer and UBSan" \
+		check_asan || true
+	stage fuzz fuzz "fuzz targets (clang)" check_fuzz || true
 	stage lint gcc/tests/lint "format, cppcheck, shellcheck" \
-		make_in gcc/tests/lint -j"$jobs" check-lint
-	stage dist dist "make distcheck" make_in gcc -j"$jobs" distcheck
+		make_in gcc/tests/lint -j"$jobs" check-lint || true
+	stage dist dist "make distcheck" \
+		make_in gcc -j"$jobs" distcheck || true
 
 	watch_job "guest image" $check/image.log $image || rc=$?
 	trap - EXIT
-	end_stage image $check/image $rc "guest image"
-	stage vm gcc/tests/vm "real guests" make_in gcc check-vm
+	end_stage image $check/image $rc "guest image" || true
+	stage vm gcc/tests/vm "real guests" make_in gcc check-vm || true
 	summary
 }
 

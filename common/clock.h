@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-int64_t clock_ms(void);		/* monotonic */
-int64_t clock_wall_ms(void);	/* since 1970 */
+int64_t clock_ms(void);	     /* monotonic */
+int64_t clock_wall_ms(void); /* since 1970 */
 
 /* Milliseconds left until a monotonic deadline, 0 when it has passed. */
 int clock_left(int64_t deadline_ms);

@@ -9,27 +9,27 @@
 
 enum sb_code {
 	SB_OK,
-	SB_INVALID,	/* the caller's input is wrong */
-	SB_AUTH,	/* no or wrong credentials */
-	SB_DENIED,	/* credentials are fine, the act is not allowed */
+	SB_INVALID, /* the caller's input is wrong */
+	SB_AUTH,    /* no or wrong credentials */
+	SB_DENIED,  /* credentials are fine, the act is not allowed */
 	SB_NOTFOUND,
-	SB_METHOD,	/* the route exists, the method does not */
-	SB_CONFLICT,	/* exists already, or is in the wrong state */
-	SB_LIMIT,	/* larger than we accept */
-	SB_BUSY,	/* try again later */
+	SB_METHOD,   /* the route exists, the method does not */
+	SB_CONFLICT, /* exists already, or is in the wrong state */
+	SB_LIMIT,    /* larger than we accept */
+	SB_BUSY,     /* try again later */
 	SB_TIMEOUT,
 	SB_CANCELLED,
-	SB_MISSING,	/* something that must be installed or built first */
+	SB_MISSING, /* something that must be installed or built first */
 	SB_NOSPACE,
-	SB_GUEST,	/* the guest failed or broke the protocol */
-	SB_SYSTEM,	/* the host failed: errno, libvirt, QEMU */
+	SB_GUEST,  /* the guest failed or broke the protocol */
+	SB_SYSTEM, /* the host failed: errno, libvirt, QEMU */
 	SB_NCODES
 };
 
-struct sb_err {			/* on the caller's stack: nobody frees it */
+struct sb_err { /* on the caller's stack: nobody frees it */
 	enum sb_code code;
 	char msg[512];
-	char hint[256];		/* what to do about it, may be empty */
+	char hint[256]; /* what to do about it, may be empty */
 };
 
 /* Fill err (which may be NULL) and return -1. */

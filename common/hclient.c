@@ -122,7 +122,6 @@ int hclient_open_tcp(const char *host, int port, int timeout_ms,
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *ai;
 	autofree char *service = xasprintf("%d", port);
-	const char *form = strchr(host, ':') ? "[%s]:%d" : "%s:%d";
 	struct hclient *c;
 	int on = 1, r;
 
@@ -131,8 +130,8 @@ int hclient_open_tcp(const char *host, int port, int timeout_ms,
 		return sb_fail(err, SB_SYSTEM, "cannot look up '%s': %s", host,
 			       gai_strerror(r));
 	c = client_new(ai->ai_family, timeout_ms,
-		       *form == '[' ? xasprintf("[%s]:%d", host, port)
-				    : xasprintf("%s:%d", host, port));
+		       strchr(host, ':') ? xasprintf("[%s]:%d", host, port)
+					 : xasprintf("%s:%d", host, port));
 	setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	r = connect_to(c, ai->ai_addr, ai->ai_addrlen, err);
 	freeaddrinfo(ai);
@@ -279,19 +278,17 @@ static int read_head(struct hclient *c, struct reply *r, struct sb_err *err)
 
 static int begin_reply(struct hclient *c, struct reply *r, struct sb_err *err)
 {
+	bool bodyless;
+
 	if (read_head(c, r, err) < 0)
 		return -1;
 	if (http1_framing(&r->head, &r->framing, &r->left, err) < 0)
 		return bad_reply(err);
-	if (r->framing == HTTP1_NO_LENGTH || r->head.minor == 0 ||
-	    http1_has_token(&r->head, "connection", "close"))
-		c->used_up = true;
-	if (r->head.status == 204 || r->head.status == 304) {
-		r->done = true;
-		c->used_up = c->used_up && r->framing != HTTP1_NO_LENGTH;
-	}
-	if (r->framing == HTTP1_LENGTH && !r->left)
-		r->done = true;
+	bodyless = r->head.status == 204 || r->head.status == 304;
+	r->done = bodyless || (r->framing == HTTP1_LENGTH && !r->left);
+	c->used_up = (r->framing == HTTP1_NO_LENGTH && !bodyless) ||
+		     r->head.minor == 0 ||
+		     http1_has_token(&r->head, "connection", "close");
 	return 0;
 }
 
@@ -299,7 +296,9 @@ static int begin_reply(struct hclient *c, struct reply *r, struct sb_err *err)
 static int take_body(struct hclient *c, struct reply *r, struct buf *out,
 		     size_t max, struct sb_err *err)
 {
-	ssize_t n = c->in.len;
+	bool known = r->framing == HTTP1_LENGTH;
+	uint64_t want = known ? r->left : c->in.len;
+	ssize_t n = MIN(want, c->in.len);
 
 	if (r->framing == HTTP1_CHUNKED) {
 		n = http1_chunked_feed(&r->chunked, c->in.p, c->in.len, out,
@@ -307,21 +306,13 @@ static int take_body(struct hclient *c, struct reply *r, struct buf *out,
 		if (n < 0)
 			return bad_reply(err);
 		r->done = r->chunked.done;
+	} else if (want > max || out->len > max - want) {
+		sb_fail(err, SB_LIMIT, "longer than %zu bytes", max);
+		return bad_reply(err);
 	} else {
-		if (r->framing == HTTP1_LENGTH) {
-			n = MIN(r->left, c->in.len);
-			if (r->left > max || out->len > max - r->left) {
-				sb_fail(err, SB_LIMIT, "longer than %zu bytes",
-					max);
-				return bad_reply(err);
-			}
-			r->left -= n;
-			r->done = !r->left;
-		} else if (c->in.len > max || out->len > max - c->in.len) {
-			sb_fail(err, SB_LIMIT, "longer than %zu bytes", max);
-			return bad_reply(err);
-		}
 		buf_add(out, c->in.p, n);
+		r->left -= known ? n : 0;
+		r->done = known && !r->left;
 	}
 	buf_drop(&c->in, n);
 	return 0;

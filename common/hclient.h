@@ -29,8 +29,8 @@ void hclient_set_timeout(struct hclient *c, int timeout_ms);
 
 struct hclient_reply {
 	int status;
-	char *type;	/* Content-Type */
-	char *body;	/* NUL-terminated */
+	char *type; /* Content-Type */
+	char *body; /* NUL-terminated */
 	size_t len;
 };
 void hclient_reply_done(struct hclient_reply *r);
@@ -40,8 +40,8 @@ void hclient_reply_done(struct hclient_reply *r);
  * bytes.  The connection stays open for the next one.
  */
 int hclient_request(struct hclient *c, const char *method, const char *path,
-		    const json_t *body, size_t max,
-		    struct hclient_reply *ret, struct sb_err *err);
+		    const json_t *body, size_t max, struct hclient_reply *ret,
+		    struct sb_err *err);
 
 /*
  * The same for JSON: *ret is the reply's body (NULL if empty).  A status of

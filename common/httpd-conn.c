@@ -85,13 +85,13 @@ static int find_route(struct http_req *req, struct sb_err *err)
 				&req->route_path, &allow);
 	if (req->route && req->route->flags & HTTP_PUBLIC)
 		return 0;
+	if (cfg->admit && cfg->admit(cfg->ctx, err) < 0)
+		return -1;
 	if (!token_is_good(req->conn, req)) {
 		http_set_header(req, "WWW-Authenticate", "Bearer");
 		sb_fail(err, SB_AUTH, "the token is missing or wrong");
 		return sb_hint(err, "send 'Authorization: Bearer TOKEN'");
 	}
-	if (cfg->admit && cfg->admit(cfg->ctx, err) < 0)
-		return -1;
 	if (req->route)
 		return 0;
 	if (allow.len) {
@@ -111,10 +111,6 @@ static int check_framing(struct http_conn *c, struct http_req *req,
 	if (http1_framing(&req->head, &c->framing, &c->body_left, err) < 0)
 		return -1;
 	c->unread = c->framing == HTTP1_CHUNKED || c->body_left;
-	if (c->body_left > c->h->cfg.max_body)
-		return sb_fail(err, SB_LIMIT,
-			       "the body is larger than %zu bytes",
-			       c->h->cfg.max_body);
 	return 0;
 }
 
@@ -131,7 +127,13 @@ static int check_request(struct http_conn *c, struct http_req *req,
 	if (!c->local &&
 	    route_check_origin(&req->head, c->h->cfg.hosts, err) < 0)
 		return -1;
-	return find_route(req, err);
+	if (find_route(req, err) < 0)
+		return -1;
+	if (c->body_left > c->h->cfg.max_body)
+		return sb_fail(err, SB_LIMIT,
+			       "the body is larger than %zu bytes",
+			       c->h->cfg.max_body);
+	return 0;
 }
 
 static void run_request(struct http_conn *c)

@@ -88,6 +88,7 @@ static int create_lws(struct httpd *h, struct sb_err *err)
 		.gid = -1,
 		.uid = -1,
 		.fd_limit_per_thread = MAX_CONNS + 8,
+		.pt_serv_buf_size = 16 * 1024,
 		.vhost_name = "http",
 	};
 

@@ -33,7 +33,7 @@ struct http_stream;
 typedef void (*http_handler)(struct http_req *req);
 
 enum http_flag {
-	HTTP_PUBLIC = 1 << 0,	/* needs no token */
+	HTTP_PUBLIC = 1 << 0, /* needs no token */
 };
 
 #define HTTP_MAX_ALIASES 4
@@ -43,19 +43,19 @@ enum http_flag {
  * non-empty segment: "/v1/sandboxes/{id}".  Tables end with .run == NULL.
  */
 struct http_route {
-	const char *method;		/* "GET", "POST", "PUT", "DELETE" */
+	const char *method; /* "GET", "POST", "PUT", "DELETE" */
 	const char *path;
 	http_handler run;
 	unsigned int flags;
-	const char *summary;		/* one line for the OpenAPI page */
+	const char *summary; /* one line for the OpenAPI page */
 	const char *alias[HTTP_MAX_ALIASES];
 };
 
 struct httpd_config {
 	const struct http_route *routes;
-	void *ctx;			/* http_ctx() in handlers */
-	const char *server;		/* Server header: "guestd/0.1" */
-	size_t max_body;		/* bytes; larger is 413 */
+	void *ctx;	    /* http_ctx() in handlers */
+	const char *server; /* Server header: "guestd/0.1" */
+	size_t max_body;    /* bytes; larger is 413 */
 	/* Whether the bearer token is good; NULL: every request is. */
 	bool (*check_token)(void *ctx, const char *token);
 	/* Asked before each route that is not public; -1 refuses with err.

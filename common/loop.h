@@ -38,6 +38,6 @@ void loop_work(struct loop *l, void (*work)(void *arg), void (*done)(void *arg),
 struct loop_timer;
 struct loop_timer *loop_timer_new(struct loop *l, void (*fn)(void *arg),
 				  void *arg);
-void loop_timer_set(struct loop_timer *t, int64_t ms);	/* (re)start */
+void loop_timer_set(struct loop_timer *t, int64_t ms); /* (re)start */
 void loop_timer_clear(struct loop_timer *t);
 void loop_timer_free(struct loop_timer *t);

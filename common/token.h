@@ -10,7 +10,7 @@
 #include "common/err.h"
 
 #define TOKEN_BYTES 32
-#define TOKEN_LEN (2 * TOKEN_BYTES)	/* hex digits */
+#define TOKEN_LEN (2 * TOKEN_BYTES) /* hex digits */
 #define SHA256_LEN 32
 #define SHA256_HEX_LEN 64
 

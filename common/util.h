@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/param.h>	/* MIN, MAX */
+#include <sys/param.h> /* MIN, MAX */
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -28,29 +28,32 @@ char *xasprintf(const char *fmt, ...)
 /* strdup that hands NULL through. */
 char *xstrdup0(const char *s);
 
-/* Cleanup attributes: they keep errno and accept the empty value. */
+/*
+ * Cleanup attributes: they keep errno and accept the empty value.  A variable
+ * may be there for its cleanup only, which clang would call unused.
+ */
 void util_free(void *pp);
 void util_close(int *fd);
-#define autofree __attribute__((cleanup(util_free)))
-#define autoclose __attribute__((cleanup(util_close)))
+#define autofree __attribute__((cleanup(util_free), unused))
+#define autoclose __attribute__((cleanup(util_close), unused))
 
 /*
  * Define auto_x_cleanup for "x_free(struct x *)", so that
  * "#define autox __attribute__((cleanup(auto_x_cleanup)))" can follow.
  */
-#define DEFINE_AUTO(type, fn, name)                                            \
-	static inline void name(type *p)                                       \
-	{                                                                      \
-		if (*p)                                                        \
-			fn(*p);                                                \
+#define DEFINE_AUTO(type, fn, name)      \
+	static inline void name(type *p) \
+	{                                \
+		if (*p)                  \
+			fn(*p);          \
 	}
 
 /* Take the pointer out of a variable and so disarm its cleanup. */
-#define steal(pp)                                                              \
-	({                                                                     \
-		__typeof__(*(pp)) stolen_ = *(pp);                             \
-		*(pp) = NULL;                                                  \
-		stolen_;                                                       \
+#define steal(pp)                                  \
+	({                                         \
+		__typeof__(*(pp)) stolen_ = *(pp); \
+		*(pp) = NULL;                      \
+		stolen_;                           \
 	})
 static inline int steal_fd(int *fd)
 {

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 struct accel {
-	bool kvm;		/* use it */
-	char reason[160];	/* why not, or which */
+	bool kvm;	  /* use it */
+	char reason[160]; /* why not, or which */
 };
 
 /*

@@ -63,7 +63,7 @@ void api_image_delete(struct http_req *req)
 /* A build or an import: a thread that works, a stream that tells. */
 struct making {
 	struct daemon *d;
-	struct http_stream *stream;	/* NULL: the client has left */
+	struct http_stream *stream; /* NULL: the client has left */
 	struct cancel *cancel;
 	char *name, *file, *format;
 	bool force;
@@ -109,8 +109,8 @@ static void make_work(void *arg)
 	struct image_progress p = { m->cancel, on_progress, m };
 
 	m->rc = m->file ? image_import(&m->d->images, m->name, m->file,
-				       m->format, &p, &m->err) :
-			  image_build(&m->d->images, m->name, m->force, &p,
+				       m->format, &p, &m->err)
+			: image_build(&m->d->images, m->name, m->force, &p,
 				      &m->err);
 }
 
@@ -136,7 +136,7 @@ static void make_done(void *arg)
 	else
 		tell(m, "error", http_problem(&m->err));
 	if (m->stream)
-		http_stream_end(m->stream);	/* on_close frees */
+		http_stream_end(m->stream); /* on_close frees */
 	else
 		making_free(m);
 }
@@ -152,8 +152,7 @@ static void on_close(struct http_stream *s, void *arg)
 		cancel_set(m->cancel);
 }
 
-static int read_making(const json_t *body, struct making *m,
-		       struct sb_err *err)
+static int read_making(const json_t *body, struct making *m, struct sb_err *err)
 {
 	static const char *const keys[] = { "name", "file", "format", "force",
 					    NULL };

@@ -48,8 +48,8 @@ static void port_work(void *arg)
 
 	op->rc = daemon_vm(op->d, &vm, &op->err);
 	if (op->rc == 0)
-		op->rc = op->add ? vm_forward_add(vm, op->domain, &f, &op->err) :
-				   vm_forward_remove(vm, op->domain, &f,
+		op->rc = op->add ? vm_forward_add(vm, op->domain, &f, &op->err)
+				 : vm_forward_remove(vm, op->domain, &f,
 						     &op->err);
 }
 
@@ -118,8 +118,8 @@ static int check_running(const struct sandbox *sb, struct sb_err *err)
 		       sb->name, sandbox_state_name(sb->state));
 }
 
-static int read_port(const json_t *body, struct sandbox_port *port, bool *ret_auto,
-		     struct sb_err *err)
+static int read_port(const json_t *body, struct sandbox_port *port,
+		     bool *ret_auto, struct sb_err *err)
 {
 	static const char *const keys[] = { "host", "guest", "auto", NULL };
 	long long host = 0, guest = 0;

@@ -74,10 +74,10 @@ void api_events(struct http_req *req)
 	struct sandbox *sb;
 	struct sb_err err;
 
-	if (id && daemon_find(d, id, &sb, &err) < 0)
-		http_fail(req, &err);
-	else
+	if (!id || daemon_find(d, id, &sb, &err) == 0)
 		events_subscribe(d, req, id ? sb->id : NULL);
+	else if (!events_replay(d, req, id))
+		http_fail(req, &err);
 }
 
 void api_templates(struct http_req *req)

@@ -93,9 +93,9 @@ static int make_disk(const struct sandbox *sb, const struct image *img,
 {
 	autofree char *path = sandbox_path(sb, "vm/disk.qcow2");
 	autofree char *size = xasprintf("%llu", sb->spec.disk);
-	const char *argv[] = { "qemu-img", "create",  "-q", "-f",
-			       "qcow2",	   "-F",      "qcow2", "-b",
-			       img->disk,  path,      size,    NULL };
+	const char *argv[] = { "qemu-img", "create", "-q",    "-f",
+			       "qcow2",	   "-F",     "qcow2", "-b",
+			       img->disk,  path,     size,    NULL };
 	struct proc p = { .argv = argv,
 			  .cancel = sb->cancel,
 			  .timeout_ms = QEMU_IMG_MS };
@@ -231,8 +231,8 @@ static void add_shares(const struct sandbox *sb, const char *share,
 	static const char *const tags[] = { "mount1", "mount2", "mount3",
 					    "mount4" };
 
-	v->shares[v->nshares++] = (struct vm_share){ .tag = "shared",
-						     .path = share };
+	v->shares[v->nshares++] =
+		(struct vm_share){ .tag = "shared", .path = share };
 	for (size_t i = 0; i < sb->spec.nmounts; i++)
 		v->shares[v->nshares++] = (struct vm_share){
 			.tag = tags[i],
@@ -263,6 +263,7 @@ int boot_start_machine(const struct sandbox *sb, struct vm_host *vm,
 			     .cmdline = sb->image.cmdline,
 			     .serial_log = serial,
 			     .control = control,
+			     .durable = sb->spec.preserve,
 			     .net_open = sb->spec.network == SPEC_NET_OPEN,
 			     .ssh_host_key = host_key,
 			     .authorized_keys = keys };

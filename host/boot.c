@@ -137,8 +137,7 @@ static size_t port_wishes(const struct spec *s, struct port_wish *w)
 					     s->auto_ports };
 	for (size_t i = 0; i < s->nports; i++)
 		w[n++] = (struct port_wish){ "", s->ports[i].host,
-					     s->ports[i].guest,
-					     s->auto_ports };
+					     s->ports[i].guest, s->auto_ports };
 	return n;
 }
 
@@ -218,7 +217,8 @@ static int install(struct boot *b, struct sb_err *err)
 	bool done;
 	int rc;
 
-	if (enter(b, SANDBOX_INSTALLING, "installing guestd over SSH", err) < 0 ||
+	if (enter(b, SANDBOX_INSTALLING, "installing guestd over SSH", err) <
+		    0 ||
 	    fs_read_line(pub, &host_key, err) < 0)
 		return -1;
 	t.host_key = host_key;

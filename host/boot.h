@@ -9,9 +9,9 @@
 #include "host/daemon.h"
 
 enum boot_from {
-	BOOT_CREATE,	/* nothing exists but the journal */
-	BOOT_START,	/* the disk exists, the machine does not */
-	BOOT_ATTACH,	/* the machine runs: adopted, or it rebooted itself */
+	BOOT_CREATE, /* nothing exists but the journal */
+	BOOT_START,  /* the disk exists, the machine does not */
+	BOOT_ATTACH, /* the machine runs: adopted, or it rebooted itself */
 };
 
 /*

@@ -24,8 +24,7 @@ static void burial_work(void *arg)
 	struct vm_host *vm;
 	struct sb_err err;
 
-	if (daemon_vm(b->d, &vm, &err) < 0 ||
-	    vm_destroy(vm, domain, &err) < 0)
+	if (daemon_vm(b->d, &vm, &err) < 0 || vm_destroy(vm, domain, &err) < 0)
 		log_err("%s: %s", b->sb->id, err.msg);
 	if (!b->keep && fs_remove_tree(b->sb->dir, &err) < 0)
 		log_err("%s: %s", b->sb->id, err.msg);

@@ -11,7 +11,7 @@
 
 /* "NAME:PATH"; a slash before the colon makes it a local path. */
 struct place {
-	char *sandbox;		/* NULL: on the host */
+	char *sandbox; /* NULL: on the host */
 	char *path;
 };
 
@@ -46,8 +46,8 @@ static int stream(struct ctl *c, const json_t *sandbox, bool put,
 {
 	struct guest_opts o = { .input = put };
 	char *const get_argv[] = { "cat", "--", (char *)path, NULL };
-	char *const put_argv[] = { "sh", "-c", "cat > \"$1\"", "cp",
-				   (char *)path, NULL };
+	char *const put_argv[] = { "sh", "-c",	       "cat > \"$1\"",
+				   "cp", (char *)path, NULL };
 
 	if (c->json)
 		return sb_fail(err, SB_INVALID,
@@ -66,8 +66,9 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	parse(a->argv[1], &to);
 	put = to.sandbox != NULL;
 	if (put == (from.sandbox != NULL)) {
-		sb_fail(err, SB_INVALID, "%s of cp must be NAME:PATH",
-			put ? "only one side" : "one side");
+		sb_fail(err, SB_INVALID,
+			"one side of cp must be NAME:PATH in a guest, the "
+			"other a path of the host");
 		return sb_hint(err, "sandboxctl cp file.txt demo:file.txt");
 	}
 	host = put ? &from : &to;

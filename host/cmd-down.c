@@ -33,8 +33,8 @@ static const struct opt opts[] = {
 static int down(struct ctl *c, const char *name, bool purge, json_t *done,
 		struct sb_err *err)
 {
-	autofree char *path = daemon_path(DAEMON_SANDBOXES, name,
-					  purge ? "?purge=true" : "");
+	autofree char *path =
+		daemon_path(DAEMON_SANDBOXES, name, purge ? "?purge=true" : "");
 	autofree char *text = NULL;
 	autojson json_t *reply = NULL;
 
@@ -66,8 +66,7 @@ static int down_names(struct ctl *c, char **names, int n, bool purge,
 }
 
 /* What is stopped and kept is gone only when purged. */
-static int down_all(struct ctl *c, bool purge, json_t *done,
-		    struct sb_err *err)
+static int down_all(struct ctl *c, bool purge, json_t *done, struct sb_err *err)
 {
 	autojson json_t *reply = NULL;
 	const json_t *sandbox;

@@ -15,7 +15,7 @@ static const struct opt opts[] = {
 	  .store = offsetof(struct guest_opts, tty) },
 	{ .name = "interactive",
 	  .letter = 'i',
-	  .help = "pass our stdin on; without it the command's is empty",
+	  .help = "pass our stdin on; else it is empty",
 	  .store = offsetof(struct guest_opts, input) },
 	GUEST_OPTS,
 	{ 0 },
@@ -45,8 +45,8 @@ const struct cmd cmd_exec = {
 	.detail =
 		"The exit status is the command's. Arguments arrive exactly as "
 		"given: nothing is expanded in the guest unless you call a "
-		"shell there. Ctrl-C reaches the command. Options come before "
-		"COMMAND.\n"
+		"shell there. Its folder is " GUEST_WORKSPACE ". "
+		"Ctrl-C reaches the command.\n"
 		"stdin is passed on only with -i; -t gives the command a "
 		"terminal, and takes stdin as well if that is one. On a "
 		"terminal and without -t, escape sequences other than colours "

@@ -69,8 +69,8 @@ static void print_mounts(const json_t *mounts)
 		autofree char *text = xasprintf(
 			"%s -> %s%s", json_str_or(m, "host", "?"),
 			json_str_or(m, "guest", "?"),
-			json_bool_or(m, "readonly", false) ? " (read-only)" :
-							     "");
+			json_bool_or(m, "readonly", false) ? " (read-only)"
+							   : "");
 
 		print_field("mount", text);
 	}
@@ -101,8 +101,8 @@ static void print_ssh(const json_t *ssh)
 
 static void print_info(const json_t *s)
 {
-	static const char *const head[] = { "name", "id", "state", "cause",
-					    "image", "template" };
+	static const char *const head[] = { "name",  "id",    "state",
+					    "cause", "image", "template" };
 	static const char *const times[] = { "created_at", "ready_at",
 					     "expires_at" };
 	char cpus[OUT_SIZE_LEN];

@@ -15,7 +15,7 @@
 #include "host/ctl-sanitize.h"
 #include "host/ctl-term.h"
 
-#define MAX_JSON (16 << 20)	/* bytes of a log in one JSON value */
+#define MAX_JSON (16 << 20) /* bytes of a log in one JSON value */
 
 struct values {
 	bool follow;
@@ -49,7 +49,7 @@ static const struct opt opts[] = {
 struct sink {
 	bool terminal;
 	struct sanitize filter;
-	struct buf *keep;	/* collect here instead of printing */
+	struct buf *keep; /* collect here instead of printing */
 };
 
 static int on_data(void *arg, const char *data, size_t len)

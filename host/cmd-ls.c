@@ -80,7 +80,7 @@ static char *forwards(const json_t *sandbox)
 
 	json_array_foreach(json_object_get(sandbox, "ports"), i, p) {
 		if (json_object_get(p, "name"))
-			continue;	/* our own servers */
+			continue; /* our own servers */
 		buf_addf(&b, "%s%lld:%lld", b.len ? " " : "",
 			 json_int_or(p, "host", 0), json_int_or(p, "guest", 0));
 	}

@@ -68,7 +68,8 @@ static int add(struct ctl *c, const char *name, const char *text,
 	if (c->json)
 		out_json(reply);
 	else
-		printf("%s:%lld\n", json_str_or(reply, "host_addr", "127.0.0.1"),
+		printf("%s:%lld\n",
+		       json_str_or(reply, "host_addr", "127.0.0.1"),
 		       json_int_or(reply, "host", 0));
 	return 0;
 }
@@ -105,8 +106,9 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 		return add(c, a->argv[0], a->argv[2], v->auto_ports, err);
 	if (a->argc == 3 && strcmp(verb, "rm") == 0)
 		return rm(c, a->argv[0], a->argv[2], err);
-	sb_fail(err, SB_INVALID, "port takes 'add HOST:GUEST' or 'rm HOST' "
-				 "after the name");
+	sb_fail(err, SB_INVALID,
+		"port takes 'add HOST:GUEST' or 'rm HOST' "
+		"after the name");
 	return sb_hint(err, "see: sandboxctl port --help");
 }
 

@@ -15,7 +15,7 @@
 #include "host/ctl-guest.h"
 
 struct values {
-	struct guest_opts guest;	/* first: GUEST_OPTS */
+	struct guest_opts guest; /* first: GUEST_OPTS */
 	const char *file;
 };
 

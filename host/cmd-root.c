@@ -7,13 +7,31 @@
 #include "host/cmd.h"
 #include "host/ctl-help.h"
 
+/* clang-format off */
 static const struct cmd *const commands[] = {
-	&cmd_up,	&cmd_ls,      &cmd_info,   &cmd_down,	 &cmd_pause,
-	&cmd_resume,	&cmd_ttl,     &cmd_port,   &cmd_logs,	 &cmd_exec,
-	&cmd_py,	&cmd_cp,      &cmd_ssh,	   &cmd_image,	 &cmd_template,
-	&cmd_doctor,	&cmd_daemon,  &cmd_version, &cmd_help,	 &cmd_complete,
+	&cmd_up,
+	&cmd_ls,
+	&cmd_info,
+	&cmd_down,
+	&cmd_pause,
+	&cmd_resume,
+	&cmd_ttl,
+	&cmd_port,
+	&cmd_logs,
+	&cmd_exec,
+	&cmd_py,
+	&cmd_cp,
+	&cmd_ssh,
+	&cmd_image,
+	&cmd_template,
+	&cmd_doctor,
+	&cmd_daemon,
+	&cmd_version,
+	&cmd_help,
+	&cmd_complete,
 	NULL,
 };
+/* clang-format on */
 
 struct values {
 	bool version;
@@ -40,7 +58,8 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 const struct cmd cmd_root = {
 	.name = "",
 	.args = "COMMAND",
-	.summary = "Disposable computers: boot one, run code in it, throw it away",
+	.summary =
+		"Disposable computers: boot one, run code in it, throw it away",
 	.opts = opts,
 	.values = sizeof(struct values),
 	.max = CMD_ANY,

@@ -72,8 +72,9 @@ const struct cmd cmd_ssh = {
 	.section = "Work inside",
 	.args = "NAME [--] [ARG...]",
 	.summary = "log in to a sandbox with the OpenSSH client",
-	.detail = "Each ARG is handed to ssh: options such as -L, or a command. "
-		  "With --json the command line is printed, not run.",
+	.detail =
+		"Each ARG is handed to ssh: options such as -L, or a command. "
+		"With --json the command line is printed, not run.",
 	.examples = "sandboxctl ssh demo\n"
 		    "sandboxctl ssh demo -- -L 3000:localhost:3000 -N",
 	.min = 1,

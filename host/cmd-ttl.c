@@ -28,8 +28,7 @@ static int body_of(const char *text, json_t **ret, struct sb_err *err)
 
 static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
-	autofree char *path =
-		daemon_path(DAEMON_SANDBOXES, a->argv[0], "/ttl");
+	autofree char *path = daemon_path(DAEMON_SANDBOXES, a->argv[0], "/ttl");
 	autojson json_t *body = NULL, *sandbox = NULL;
 	autofree char *at = NULL;
 

@@ -20,34 +20,29 @@
 
 static const struct opt opts[] = {
 	{ .name = "template",
-	  .letter = 't',
 	  .arg = "NAME",
 	  .help = "start from this template",
 	  .kind = OPT_STR,
 	  .store = AT(template),
 	  .word = WORD_TEMPLATE },
 	{ .name = "image",
-	  .letter = 'i',
 	  .arg = "NAME",
 	  .help = "boot this image",
 	  .kind = OPT_STR,
 	  .store = AT(image),
 	  .word = WORD_IMAGE },
 	{ .name = "cpus",
-	  .letter = 'c',
 	  .arg = "N",
 	  .help = "number of virtual CPUs",
 	  .kind = OPT_NUM,
 	  .store = AT(cpus),
 	  .max = 255 },
 	{ .name = "memory",
-	  .letter = 'm',
 	  .arg = "SIZE",
 	  .help = "memory, such as 512M or 2G",
 	  .kind = OPT_SIZE,
 	  .store = AT(memory) },
 	{ .name = "disk",
-	  .letter = 'd',
 	  .arg = "SIZE",
 	  .help = "size of the disk, such as 8G",
 	  .kind = OPT_SIZE,
@@ -61,30 +56,30 @@ static const struct opt opts[] = {
 	{ .name = "publish",
 	  .letter = 'p',
 	  .arg = "HOST:GUEST",
-	  .help = "forward a port of the host; HOST 0 picks a free one",
+	  .help = "forward a port; HOST 0 picks a free one",
 	  .kind = OPT_LIST,
 	  .store = AT(ports) },
 	{ .name = "auto-ports",
-	  .help = "replace a host port that is taken by a free one",
+	  .help = "take free ports for those that are taken",
 	  .store = AT(auto_ports) },
 	{ .name = "env",
 	  .letter = 'e',
 	  .arg = "KEY=VALUE",
-	  .help = "set a variable in the guest; KEY alone takes yours",
+	  .help = "set a variable; KEY alone takes yours",
 	  .kind = OPT_LIST,
 	  .store = AT(env) },
 	{ .name = "env-file",
 	  .arg = "FILE",
-	  .help = "read variables from a file, one KEY=VALUE a line",
+	  .help = "read variables from a file",
 	  .kind = OPT_STR,
 	  .store = AT(env_file) },
 	{ .name = "ttl",
 	  .arg = "DURATION",
-	  .help = "remove it after this time, such as 90s, 15m or 2h",
+	  .help = "remove it after 90s, 15m, 2h, …",
 	  .kind = OPT_SECONDS,
 	  .store = AT(ttl) },
 	{ .name = "preserve",
-	  .help = "keep disk and share at down; up starts it again",
+	  .help = "keep disk and share at down, for the next up",
 	  .store = AT(preserve) },
 	{ .name = "label",
 	  .letter = 'l',
@@ -94,12 +89,12 @@ static const struct opt opts[] = {
 	  .store = AT(labels) },
 	{ .name = "net",
 	  .arg = "none|open",
-	  .help = "network of the guest: only the forwards, or all",
+	  .help = "only the forwards (default), or the network",
 	  .kind = OPT_STR,
 	  .store = AT(network) },
 	{ .name = "restart",
 	  .arg = "no|on-failure|always",
-	  .help = "what to do when the guest ends by itself",
+	  .help = "when to start it again if it ends by itself",
 	  .kind = OPT_STR,
 	  .store = AT(restart) },
 	{ .name = "no-wait",
@@ -117,7 +112,7 @@ static void print_ports(const json_t *sandbox)
 		autofree char *name = NULL;
 
 		if (json_object_get(port, "name"))
-			continue;	/* our own servers */
+			continue; /* our own servers */
 		name = sanitize_line(json_str_or(port, "host_addr", ""));
 		printf("  port    %s:%lld leads to port %lld of the guest\n",
 		       name, json_int_or(port, "host", 0),
@@ -166,9 +161,9 @@ static int undo(struct ctl *c, const json_t *sandbox, time_t begin,
 	bool fresh = out_parse_time(json_str_or(sandbox, "created_at", "")) >=
 		     begin;
 	const char *name = json_str_or(sandbox, "name", "?");
-	autofree char *path =
-		daemon_path(DAEMON_SANDBOXES, json_str_or(sandbox, "id", name),
-			    fresh ? "?purge=true" : "");
+	autofree char *path = daemon_path(DAEMON_SANDBOXES,
+					  json_str_or(sandbox, "id", name),
+					  fresh ? "?purge=true" : "");
 
 	daemon_close(c);
 	if (daemon_call(c, "DELETE", path, NULL, NULL, err) &&
@@ -191,8 +186,7 @@ static int wait_ready(struct ctl *c, const json_t *sandbox, int cancel_fd,
 
 	p = progress_new(json_str_or(sandbox, "name", "?"), c->json);
 	progress_step(p, "starting", -1);
-	rc = follow_ready(c, json_str_or(sandbox, "id", ""), cancel_fd, p, ret,
-			  err);
+	rc = follow_ready(c, sandbox, cancel_fd, p, ret, err);
 	seconds = progress_seconds(p);
 	progress_free(p);
 	if (rc == 0 && !c->json)
@@ -235,8 +229,7 @@ static int start(struct ctl *c, const struct request *r, json_t **ret,
 {
 	autojson json_t *body = NULL;
 
-	if (request_body(r, &body, err) ||
-	    post(c, r->name, body, ret, err))
+	if (request_body(r, &body, err) || post(c, r->name, body, ret, err))
 		return -1;
 	if (strcmp(json_str_or(*ret, "network", "none"), "open") == 0)
 		out_note("warning: with an open network the guest reaches the "

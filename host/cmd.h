@@ -22,13 +22,13 @@ enum cmd_word {
 	WORD_COMMAND,
 };
 
-enum opt_kind {			/* and the field that it is stored in */
-	OPT_FLAG,		/* bool */
-	OPT_STR,		/* const char * */
-	OPT_LIST,		/* struct strlist: may be given several times */
-	OPT_NUM,		/* long long, 1 to .max */
-	OPT_SIZE,		/* unsigned long long, bytes */
-	OPT_SECONDS,		/* long long */
+enum opt_kind {		     /* and the field that it is stored in */
+		OPT_FLAG,    /* bool */
+		OPT_STR,     /* const char * */
+		OPT_LIST,    /* struct strlist: may be given several times */
+		OPT_NUM,     /* long long, 1 to .max */
+		OPT_SIZE,    /* unsigned long long, bytes */
+		OPT_SECONDS, /* long long */
 };
 
 /* Strings of the command line, in the order given. */
@@ -38,13 +38,13 @@ struct strlist {
 };
 
 struct opt {
-	const char *name;	/* long form, without the dashes */
-	char letter;		/* short form, 0: none */
-	const char *arg;	/* what the value is called; "a|b" allows these */
+	const char *name; /* long form, without the dashes */
+	char letter;	  /* short form, 0: none */
+	const char *arg;  /* what the value is called; "a|b" allows these */
 	const char *help;
 	enum opt_kind kind;
-	size_t store;		/* offset of the field in the values */
-	long long max;		/* OPT_NUM; 0: no limit */
+	size_t store;  /* offset of the field in the values */
+	long long max; /* OPT_NUM; 0: no limit */
 	enum cmd_word word;
 };
 
@@ -53,8 +53,8 @@ struct opt {
 
 /* What a command was called with. */
 struct cmd_args {
-	const void *values;	/* the struct that its options store into */
-	char **argv;		/* the words that are no options */
+	const void *values; /* the struct that its options store into */
+	char **argv;	    /* the words that are no options */
 	int argc;
 };
 
@@ -66,16 +66,15 @@ struct cmd {
 	const char *summary;	/* one line, no full stop */
 	const char *detail;	/* paragraphs of the command's --help */
 	const char *examples;	/* lines */
-	const struct opt *opts;	/* ends with .name == NULL; may be NULL */
+	const struct opt *opts; /* ends with .name == NULL; may be NULL */
 	size_t values;		/* size of what opts store into */
 	int min, max;		/* number of words; CMD_ANY: no limit */
 	int verbatim;		/* from this word on no options; 0: never */
 	bool hidden;
-	enum cmd_word words[CMD_WORDS];	/* the last holds for all that follow */
+	enum cmd_word words[CMD_WORDS]; /* the last holds for all that follow */
 	const struct cmd *const *sub;	/* a group: its commands, NULL ends */
 	/* The exit status, or -1 with err. */
-	int (*run)(struct ctl *c, const struct cmd_args *a,
-		   struct sb_err *err);
+	int (*run)(struct ctl *c, const struct cmd_args *a, struct sb_err *err);
 };
 
 /* sandboxctl itself: the group of all commands. */

@@ -85,6 +85,8 @@ static int send_line(struct control *c, const json_t *msg, int64_t deadline,
 	autobuf struct buf b = { 0 };
 	size_t done = 0;
 
+	/* Whoever spoke before us may have left half a line. */
+	buf_adds(&b, "\n");
 	buf_adds(&b, text);
 	buf_adds(&b, "\n");
 	while (done < b.len) {

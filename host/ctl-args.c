@@ -22,7 +22,7 @@ const struct opt args_global_opts[] = {
 	{ 0 },
 };
 
-#define MAX_WORD 64		/* longer words have no near neighbour */
+#define MAX_WORD 64 /* longer words have no near neighbour */
 
 size_t args_distance(const char *a, const char *b)
 {
@@ -265,8 +265,8 @@ static int parse_long(struct args *a, char **argv, struct sb_err *err)
 	const char *name = argv[0] + 2, *value = strchr(name, '=');
 	const struct opt *o;
 
-	o = args_find_long(a->of, name, value ? (size_t)(value - name) :
-						strlen(name));
+	o = args_find_long(a->of, name,
+			   value ? (size_t)(value - name) : strlen(name));
 	if (!o)
 		return fail_unknown(a->of, argv[0], err);
 	if (o->kind == OPT_FLAG) {
@@ -334,8 +334,8 @@ static int parse_words(struct args *a, char **argv, struct sb_err *err)
 			break;
 		}
 		if (s[0] == '-' && s[1]) {
-			used = s[1] == '-' ? parse_long(a, argv, err) :
-					     parse_short(a, argv, err);
+			used = s[1] == '-' ? parse_long(a, argv, err)
+					   : parse_short(a, argv, err);
 			if (used < 0)
 				return -1;
 			continue;

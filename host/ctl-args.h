@@ -16,7 +16,7 @@ struct args {
 	struct cmd_args cmd;
 	struct args_global global;
 	const struct cmd *of;
-	void *values;		/* owns what cmd.values shows */
+	void *values; /* owns what cmd.values shows */
 };
 
 /*

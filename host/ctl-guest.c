@@ -88,9 +88,8 @@ static int add_env(const struct strlist *env, struct words *w,
 	return 0;
 }
 
-int guest_exec(struct ctl *c, const json_t *sandbox,
-	       const struct guest_opts *o, char *const *argv,
-	       struct sb_err *err)
+int guest_exec(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
+	       char *const *argv, struct sb_err *err)
 {
 	autowords struct words w = { 0 };
 

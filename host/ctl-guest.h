@@ -17,9 +17,9 @@
 
 /* Options of the commands that run something. */
 struct guest_opts {
-	const char *user;	/* NULL: the sandbox's own */
-	const char *dir;	/* NULL: the workspace */
-	struct strlist env;	/* KEY=VALUE or KEY */
+	const char *user;   /* NULL: the sandbox's own */
+	const char *dir;    /* NULL: the workspace */
+	struct strlist env; /* KEY=VALUE or KEY */
 	bool tty, input;
 };
 
@@ -35,7 +35,7 @@ struct guest_opts {
 	{ .name = "workdir",						\
 	  .letter = 'w',						\
 	  .arg = "DIR",							\
-	  .help = "run in this folder (default " GUEST_WORKSPACE ")",	\
+	  .help = "run in this folder, not in the workspace",	\
 	  .kind = OPT_STR,						\
 	  .store = offsetof(struct guest_opts, dir) },			\
 	{ .name = "env",						\
@@ -54,9 +54,8 @@ int guest_find(struct ctl *c, const char *name, json_t **ret,
  * Become sandboxctl-ssh and run argv in the sandbox; argv's strings are passed
  * on byte by byte.  Returns on failure only.
  */
-int guest_exec(struct ctl *c, const json_t *sandbox,
-	       const struct guest_opts *o, char *const *argv,
-	       struct sb_err *err);
+int guest_exec(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
+	       char *const *argv, struct sb_err *err);
 
 /* The same for a copy: verb is "put" or "get". */
 int guest_copy(struct ctl *c, const json_t *sandbox, const char *verb,

@@ -2,14 +2,15 @@
 /* --help, from the table of commands. */
 #include "config.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "common/util.h"
 #include "host/ctl-args.h"
 #include "host/ctl-help.h"
 
-#define COLUMNS 78
-#define OPT_COLUMN 32		/* where the explanation of an option begins */
+#define COLUMNS 79
+#define MAX_OPT 30 /* a longer option has a line of its own */
 
 /* Words of text from column `at`, broken so that they end before COLUMNS. */
 static void print_wrapped(FILE *out, const char *text, int indent, int at)
@@ -27,7 +28,7 @@ static void print_wrapped(FILE *out, const char *text, int indent, int at)
 		fprintf(out, "%.*s", n, text);
 		at += n;
 		text += n;
-		if (*text == '\n') {	/* ends a paragraph */
+		if (*text == '\n') { /* ends a paragraph */
 			fprintf(out, "\n%*s", indent, "");
 			at = indent;
 		}
@@ -37,25 +38,54 @@ static void print_wrapped(FILE *out, const char *text, int indent, int at)
 	fputc('\n', out);
 }
 
-static void print_opts(FILE *out, const struct opt *o)
+/* "  -p, --publish HOST:GUEST" */
+static void add_opt(struct buf *b, const struct opt *o)
+{
+	if (o->letter)
+		buf_addf(b, "  -%c, ", o->letter);
+	else
+		buf_adds(b, "      ");
+	buf_addf(b, "--%s", o->name);
+	if (o->arg)
+		buf_addf(b, " %s", o->arg);
+}
+
+static int opts_width(const struct opt *o)
+{
+	size_t width = 0;
+
+	for (; o && o->name; o++) {
+		autobuf struct buf b = { 0 };
+
+		add_opt(&b, o);
+		if (b.len <= MAX_OPT)
+			width = MAX(width, b.len);
+	}
+	return width;
+}
+
+static void print_opts(FILE *out, const struct opt *o, int column)
 {
 	for (; o && o->name; o++) {
 		autobuf struct buf b = { 0 };
 
-		if (o->letter)
-			buf_addf(&b, "  -%c, ", o->letter);
+		add_opt(&b, o);
+		if ((int)b.len + 2 > column)
+			fprintf(out, "%s\n%*s", b.p, column, "");
 		else
-			buf_adds(&b, "      ");
-		buf_addf(&b, "--%s", o->name);
-		if (o->arg)
-			buf_addf(&b, " %s", o->arg);
-		if (b.len + 2 > OPT_COLUMN) {
-			fprintf(out, "%s\n%*s", b.p, OPT_COLUMN, "");
-		} else {
-			fprintf(out, "%-*s", OPT_COLUMN, b.p);
-		}
-		print_wrapped(out, o->help, OPT_COLUMN, OPT_COLUMN);
+			fprintf(out, "%-*s", column, b.p);
+		print_wrapped(out, o->help, column, column);
 	}
+}
+
+static void print_all_opts(FILE *out, const struct cmd *cmd)
+{
+	int column =
+		2 + MAX(opts_width(cmd->opts), opts_width(args_global_opts));
+
+	fprintf(out, "\nOptions:\n");
+	print_opts(out, cmd->opts, column);
+	print_opts(out, args_global_opts, column);
 }
 
 static void print_examples(FILE *out, const char *lines)
@@ -69,19 +99,21 @@ static void print_examples(FILE *out, const char *lines)
 	}
 }
 
+static void print_sentence(FILE *out, const char *summary)
+{
+	fprintf(out, "%c%s.\n", toupper((unsigned char)*summary), summary + 1);
+}
+
 static void print_command(const struct cmd *cmd, FILE *out)
 {
-	fprintf(out, "Usage: sandboxctl %s%s%s [OPTION...]\n\n", cmd->name,
-		str_empty(cmd->args) ? "" : " ",
-		str_empty(cmd->args) ? "" : cmd->args);
-	fprintf(out, "%s.\n", cmd->summary);
+	fprintf(out, "Usage: sandboxctl %s [OPTION...]%s%s\n\n", cmd->name,
+		cmd->args ? " " : "", cmd->args ? cmd->args : "");
+	print_sentence(out, cmd->summary);
 	if (cmd->detail) {
 		fputc('\n', out);
 		print_wrapped(out, cmd->detail, 0, 0);
 	}
-	fprintf(out, "\nOptions:\n");
-	print_opts(out, cmd->opts);
-	print_opts(out, args_global_opts);
+	print_all_opts(out, cmd);
 	if (cmd->examples)
 		print_examples(out, cmd->examples);
 }
@@ -102,16 +134,17 @@ static void print_group(const struct cmd *cmd, FILE *out)
 	int width = longest_word(cmd);
 	const char *space = *cmd->name ? " " : "";
 
-	fprintf(out, "Usage: sandboxctl %s%sCOMMAND [ARG...] [OPTION...]\n\n",
+	fprintf(out, "Usage: sandboxctl %s%sCOMMAND [OPTION...] [ARG...]\n\n",
 		cmd->name, space);
-	fprintf(out, "%s.\n", cmd->summary);
+	print_sentence(out, cmd->summary);
 	if (!*cmd->name)
-		fprintf(out, "\nFirst steps:\n"
-			     "  sandboxctl image build base     once, a few "
-			     "minutes\n"
-			     "  sandboxctl up demo              a machine\n"
-			     "  sandboxctl exec demo -- uname   runs in it\n"
-			     "  sandboxctl down demo            and it is gone\n");
+		fprintf(out,
+			"\nFirst steps:\n"
+			"  sandboxctl image build base     once, a few "
+			"minutes\n"
+			"  sandboxctl up demo              a machine\n"
+			"  sandboxctl exec demo -- uname   runs in it\n"
+			"  sandboxctl down demo            and it is gone\n");
 	for (const struct cmd *const *p = cmd->sub; *p; p++) {
 		if ((*p)->hidden)
 			continue;
@@ -122,9 +155,7 @@ static void print_group(const struct cmd *cmd, FILE *out)
 		fprintf(out, "  %-*s  %s\n", width, cmd_word(*p),
 			(*p)->summary);
 	}
-	fprintf(out, "\nOptions:\n");
-	print_opts(out, cmd->opts);
-	print_opts(out, args_global_opts);
+	print_all_opts(out, cmd);
 	fprintf(out, "\nMore: sandboxctl %s%sCOMMAND --help, man sandboxctl\n",
 		cmd->name, space);
 }

@@ -20,14 +20,14 @@
 #include "host/ctl-term.h"
 
 #define TICK_MS 100
-#define BAR 20			/* characters */
+#define BAR 20 /* characters */
 
 struct progress {
 	char *what;
 	bool quiet, live;
 	int64_t begin;
 	pthread_t thread;
-	pthread_mutex_t lock;	/* guards what follows */
+	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t wake;
 	bool end;
 	char *text;
@@ -134,6 +134,14 @@ struct progress *progress_new(const char *what, bool quiet)
 	return p;
 }
 
+static void print_step(const struct progress *p)
+{
+	if (p->percent >= 0)
+		fprintf(stderr, "%s: %d%% %s\n", p->what, p->percent, p->text);
+	else
+		fprintf(stderr, "%s: %s\n", p->what, p->text);
+}
+
 void progress_step(struct progress *p, const char *text, int percent)
 {
 	char *line = sanitize_line(text);
@@ -146,7 +154,7 @@ void progress_step(struct progress *p, const char *text, int percent)
 	p->percent = MIN(percent, 100);
 	pthread_cond_signal(&p->wake);
 	if (changed && !p->live && !p->quiet)
-		fprintf(stderr, "%s: %s\n", p->what, p->text);
+		print_step(p);
 	pthread_mutex_unlock(&p->lock);
 }
 

@@ -90,8 +90,7 @@ static int mount(const char *text, json_t **ret, struct sb_err *err)
 	return *ret ? 0 : sb_fail(err, SB_INVALID, "--mount: not UTF-8");
 }
 
-static int add_mounts(const struct strlist *l, json_t *body,
-		      struct sb_err *err)
+static int add_mounts(const struct strlist *l, json_t *body, struct sb_err *err)
 {
 	json_t *list = json_array(), *m;
 
@@ -161,8 +160,7 @@ static int add_env(const struct request *r, json_t *body, struct sb_err *err)
 	return add_pairs("--env", &r->env, true, env, err);
 }
 
-static int add_labels(const struct request *r, json_t *body,
-		      struct sb_err *err)
+static int add_labels(const struct request *r, json_t *body, struct sb_err *err)
 {
 	json_t *labels = json_object();
 

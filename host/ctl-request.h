@@ -13,10 +13,10 @@ struct request {
 	const char *name;
 	const char *template, *image;
 	long long cpus;
-	unsigned long long memory, disk;	/* bytes */
+	unsigned long long memory, disk; /* bytes */
 	struct strlist mounts, ports, env, labels;
 	const char *env_file;
-	long long ttl;				/* seconds */
+	long long ttl; /* seconds */
 	const char *network, *restart;
 	bool auto_ports, preserve, no_wait;
 };

@@ -26,7 +26,7 @@ enum { TEXT, ESCAPE, ESCAPE_MORE, CSI, STRING };
 #define DEL 0x7f
 #define C1_CSI 0x9b
 
-static const char replacement[] = "\xef\xbf\xbd";	/* U+FFFD */
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 void sanitize_init(struct sanitize *s, bool colours)
 {
@@ -197,7 +197,7 @@ static void byte(struct sanitize *s, unsigned char b, struct buf *out)
 {
 	uint32_t c;
 
-	if (s->have && (b & 0xc0) != 0x80) {	/* cut short */
+	if (s->have && (b & 0xc0) != 0x80) { /* cut short */
 		s->have = 0;
 		invalid(s, out);
 	}

@@ -14,15 +14,15 @@
 
 #include "common/util.h"
 
-#define SANITIZE_MAX_SGR 64	/* bytes of a colour sequence */
-#define SANITIZE_MAX_STRING 4096	/* then an unended OSC or DCS is over */
+#define SANITIZE_MAX_SGR 64	 /* bytes of a colour sequence */
+#define SANITIZE_MAX_STRING 4096 /* then an unended OSC or DCS is over */
 
 struct sanitize {
-	bool colours;		/* let SGR pass */
+	bool colours; /* let SGR pass */
 	/* private */
 	int state;
-	bool dirty;		/* a colour is on */
-	size_t len;		/* of seq[], or of the string we are in */
+	bool dirty; /* a colour is on */
+	size_t len; /* of seq[], or of the string we are in */
 	char seq[SANITIZE_MAX_SGR];
 	unsigned char utf8[4];
 	unsigned int have, need;

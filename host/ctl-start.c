@@ -17,7 +17,7 @@
 #include "host/ctl-start.h"
 #include "host/paths.h"
 
-#define EXPLAIN_BYTES 400	/* of the log; an error is one short text */
+#define EXPLAIN_BYTES 400 /* of the log; an error is one short text */
 #define EXIT_EXEC 127
 
 /* In the child: only async-signal-safe calls. */
@@ -45,7 +45,7 @@ static int open_log(struct start *s, int *ret_fd, struct sb_err *err)
 	autoclose int fd = -1;
 	struct stat st;
 
-	if (fs_mkdirs(state, 0700, err))
+	if (fs_mkdirs(state, 0711, err))
 		return -1;
 	s->log = paths_log();
 	fd = open(s->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);

@@ -9,9 +9,9 @@
 #include "common/err.h"
 
 struct start {
-	pid_t pid;		/* 0: it has ended */
-	char *log;		/* its log file */
-	off_t log_from;		/* where this start's lines begin */
+	pid_t pid;	/* 0: it has ended */
+	char *log;	/* its log file */
+	off_t log_from; /* where this start's lines begin */
 };
 
 /* Start it in its own session, with its output going to its log. */

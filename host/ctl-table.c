@@ -15,7 +15,7 @@
 
 struct table {
 	size_t ncols, nrows;
-	char **cells;		/* row by row */
+	char **cells; /* row by row */
 	size_t *width;
 };
 

@@ -9,5 +9,5 @@ struct hclient;
 
 struct ctl {
 	bool json;		/* --json */
-	struct hclient *daemon;	/* ctl-daemon.c opens it on first use */
+	struct hclient *daemon; /* ctl-daemon.c opens it on first use */
 };

@@ -18,6 +18,13 @@ LIST_HEAD(subscriber_list, subscriber);
 struct follower;
 LIST_HEAD(follower_list, follower);
 
+/* The last event of a sandbox that has failed. */
+struct failure {
+	char id[SANDBOX_ID_LEN + 1];
+	char *event; /* JSON */
+};
+#define DAEMON_FAILURES 16
+
 struct daemon {
 	struct loop *loop;
 	struct httpd *httpd;
@@ -30,11 +37,13 @@ struct daemon {
 	int64_t started_ms;
 
 	struct sandbox_list sandboxes;
-	struct subscriber_list subscribers;	/* events.c */
-	struct follower_list followers;		/* logs.c */
+	struct subscriber_list subscribers;	  /* events.c */
+	struct follower_list followers;		  /* logs.c */
+	struct failure failures[DAEMON_FAILURES]; /* events.c; a ring */
+	size_t nfailures;
 
-	pthread_mutex_t vm_lock;	/* guards the opening of vm */
-	struct vm_host *vm;		/* NULL until first used */
+	pthread_mutex_t vm_lock; /* guards the opening of vm */
+	struct vm_host *vm;	 /* NULL until first used */
 };
 
 /*

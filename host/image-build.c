@@ -187,8 +187,8 @@ static int publish(const struct image_store *st, const char *name,
 
 static char *make_tmp(const struct image_store *st, struct sb_err *err)
 {
-	autofree char *tmp = xasprintf("%s/" IMAGE_TMP_PREFIX "XXXXXX",
-				       st->dir);
+	autofree char *tmp =
+		xasprintf("%s/" IMAGE_TMP_PREFIX "XXXXXX", st->dir);
 
 	if (mkdtemp(tmp))
 		return steal(&tmp);
@@ -204,9 +204,10 @@ static int build_layer(const struct image_store *st, const char *name,
 	autofree char *recipe = xasprintf("%s/%s.recipe", st->recipes, name);
 	autofree char *cache = xasprintf("%s/.cache", st->dir);
 	autofree char *tmp = make_tmp(st, err);
-	const char *argv[] = { builder,	  "--recipe", recipe,
-			       "--out",	  tmp,	      "--cache",
-			       cache,	  parent_dir ? "--parent" : NULL,
+	const char *argv[] = { builder,	   "--recipe",
+			       recipe,	   "--out",
+			       tmp,	   "--cache",
+			       cache,	   parent_dir ? "--parent" : NULL,
 			       parent_dir, NULL };
 	const char *base = parent_dir ? strrchr(parent_dir, '/') + 1 : NULL;
 
@@ -227,9 +228,8 @@ static int bake(const struct image_store *st, const char *name,
 	autofree char *dir = image_dir(st, name);
 	autofree char *tmp = NULL, *final = NULL;
 	char hash[SHA256_HEX_LEN + 1];
-	const char *argv[] = { builder, "--bake",     "--image", dir,
-			       "--out", NULL, "--bundle", st->bundle,
-			       NULL };
+	const char *argv[] = { builder, "--bake",   "--image",	dir, "--out",
+			       NULL,	"--bundle", st->bundle, NULL };
 
 	if (bundle_hash(st->bundle, hash, err) < 0)
 		return sb_wrap(err, "guest bundle");
@@ -272,8 +272,7 @@ static int build_chain(const struct image_store *st, const char *name,
 			       name);
 	parent = xstrdup0(image_recipe_get(recipe, "parent"));
 	if (depth == MAX_DEPTH)
-		return sb_fail(err, SB_INVALID, "recipe '%s' has no end",
-			       name);
+		return sb_fail(err, SB_INVALID, "recipe '%s' has no end", name);
 	if (parent) {
 		if (build_chain(st, parent, false, depth + 1, p, err) < 0)
 			return -1;
@@ -393,8 +392,8 @@ int image_import(const struct image_store *st, const char *name,
 {
 	autofree char *tmp = NULL, *root = NULL, *source = NULL;
 	char hash[SHA256_HEX_LEN + 1];
-	const char *argv[] = { "qemu-img", "convert", "-O", "qcow2",
-			       "--image-opts", NULL, NULL, NULL };
+	const char *argv[] = { "qemu-img",     "convert", "-O", "qcow2",
+			       "--image-opts", NULL,	  NULL, NULL };
 	autoclose int lock = -1;
 
 	if (check_import(st, name, file, format, err) < 0)
@@ -410,10 +409,9 @@ int image_import(const struct image_store *st, const char *name,
 		return -1;
 	root = xasprintf("%s/root.qcow2", tmp);
 	/* A backing file named inside would be read from the host: none. */
-	source = xasprintf("driver=%s,%sfile.driver=file,file.filename=%s",
-			   format,
-			   strcmp(format, "qcow2") == 0 ? "backing=," : "",
-			   file);
+	source = xasprintf(
+		"driver=%s,%sfile.driver=file,file.filename=%s", format,
+		strcmp(format, "qcow2") == 0 ? "backing=," : "", file);
 	argv[5] = source;
 	argv[6] = root;
 	random_hex(hash, SHA256_LEN);

@@ -133,9 +133,8 @@ static bool whole(const char *disk, const json_t *meta)
 	return stat(disk, &st) == 0 && (bytes < 0 || st.st_size == bytes);
 }
 
-static int fill(const struct image_store *st, const char *name,
-		const char *dir, const json_t *meta, struct image *ret,
-		struct sb_err *err)
+static int fill(const struct image_store *st, const char *name, const char *dir,
+		const json_t *meta, struct image *ret, struct sb_err *err)
 {
 	autofree char *root = xasprintf("%s/root.qcow2", dir);
 	autofree char *boot = boot_dir(st, dir, meta);
@@ -154,8 +153,7 @@ static int fill(const struct image_store *st, const char *name,
 		.hash = xstrdup(json_str_or(meta, "hash", "")),
 		.kernel = xasprintf("%s/kernel", boot),
 		.initrd = xasprintf("%s/initrd", boot),
-		.cmdline = xstrdup(json_str_or(meta, "cmdline",
-					       IMAGE_CMDLINE)),
+		.cmdline = xstrdup(json_str_or(meta, "cmdline", IMAGE_CMDLINE)),
 		.size = json_int_or(meta, "virtual_size", 0),
 		.baked = access(baked, R_OK) == 0,
 		.foreign = json_bool_or(meta, "imported", false),
@@ -195,8 +193,8 @@ static long long folder_size(const char *path)
 	return sum;
 }
 
-static void put_built(json_t *o, const struct image_store *st,
-		      const char *name, const char *dir)
+static void put_built(json_t *o, const struct image_store *st, const char *name,
+		      const char *dir)
 {
 	autojson json_t *meta = NULL;
 	struct image img = { 0 };

@@ -29,13 +29,13 @@ struct image_store {
 struct image {
 	char *name;
 	char *hash;
-	char *disk;	/* the backing file for a sandbox's disk */
+	char *disk; /* the backing file for a sandbox's disk */
 	char *kernel;
 	char *initrd;
 	char *cmdline;
-	unsigned long long size;	/* of the disk as the guest sees it */
-	bool baked;	/* disk has the present bundle */
-	bool foreign;	/* imported: lacks the libraries that guestd needs */
+	unsigned long long size; /* of the disk as the guest sees it */
+	bool baked;		 /* disk has the present bundle */
+	bool foreign; /* imported: lacks the libraries that guestd needs */
 };
 void image_done(struct image *img);
 void image_copy(struct image *dst, const struct image *src);

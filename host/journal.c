@@ -45,8 +45,8 @@ int journal_replay(const char *dir,
 
 	if (fs_read(path, MAX_JOURNAL, &text, &len, err) < 0)
 		return -1;
-	for (char *line = text, *nl; (nl = memchr(line, '\n', text + len - line));
-	     line = nl + 1) {
+	for (char *line = text, *nl;
+	     (nl = memchr(line, '\n', text + len - line)); line = nl + 1) {
 		autojson json_t *e = NULL;
 
 		if (json_parse(line, nl - line, &e, err) < 0)

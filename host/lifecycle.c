@@ -275,7 +275,8 @@ int lifecycle_up(struct daemon *d, struct spec *spec, const char *key,
 		burial_start(d, other);
 		return begin(d, spec, key, ret, err);
 	}
-	if (other->state == SANDBOX_STOPPING) {
+	if (other->state == SANDBOX_STOPPING ||
+	    (other->state == SANDBOX_FAILED && other->purge)) {
 		burial_rename(other);
 		return begin(d, spec, key, ret, err);
 	}
@@ -320,8 +321,8 @@ static void pause_work(void *arg)
 
 	op->rc = daemon_vm(op->d, &vm, &op->err);
 	if (op->rc == 0)
-		op->rc = op->pause ? vm_suspend(vm, domain, &op->err) :
-				     vm_resume(vm, domain, &op->err);
+		op->rc = op->pause ? vm_suspend(vm, domain, &op->err)
+				   : vm_resume(vm, domain, &op->err);
 }
 
 static void pause_done(void *arg)

@@ -8,17 +8,17 @@
  * nothing is created.
  */
 
-char *paths_state(void);	/* $SANDBOX_STATE */
+char *paths_state(void); /* $SANDBOX_STATE */
 char *paths_run(void);
 char *paths_socket(void);
 char *paths_lock(void);
-char *paths_log(void);		/* of sandboxd */
-char *paths_config(void);	/* sandboxd.yaml; $SANDBOX_CONFIG */
-char *paths_images(void);	/* $SANDBOX_IMAGES */
-char *paths_recipes(void);	/* $SANDBOX_RECIPES */
-char *paths_bundle(void);	/* $SANDBOX_BUNDLE */
-char *paths_sandboxd(void);	/* $SANDBOXD */
-char *paths_ssh_helper(void);	/* sandboxctl-ssh */
+char *paths_log(void);	      /* of sandboxd */
+char *paths_config(void);     /* sandboxd.yaml; $SANDBOX_CONFIG */
+char *paths_images(void);     /* $SANDBOX_IMAGES */
+char *paths_recipes(void);    /* $SANDBOX_RECIPES */
+char *paths_bundle(void);     /* $SANDBOX_BUNDLE */
+char *paths_sandboxd(void);   /* $SANDBOXD */
+char *paths_ssh_helper(void); /* sandboxctl-ssh */
 
 /*
  * The folders of templates in the order of search: $SANDBOX_TEMPLATES alone,

@@ -65,8 +65,8 @@ static json_t *mounts_json(const struct spec *s)
 
 const char *sandbox_address(const struct sandbox *sb)
 {
-	return strcmp(sb->spec.listen, "0.0.0.0") == 0 ? "127.0.0.1" :
-							 sb->spec.listen;
+	return strcmp(sb->spec.listen, "0.0.0.0") == 0 ? "127.0.0.1"
+						       : sb->spec.listen;
 }
 
 static json_t *ssh_json(const struct sandbox *sb)
@@ -170,7 +170,8 @@ json_t *sandbox_json(const struct sandbox *sb)
 	json_put(o, "ports", ports);
 	json_put(o, "ssh", ssh_json(sb));
 	if (sandbox_port_of(sb, "guestd")) {
-		autofree char *url = xasprintf("http://%s:%d", sandbox_address(sb),
+		autofree char *url = xasprintf("http://%s:%d",
+					       sandbox_address(sb),
 					       sandbox_port_of(sb, "guestd"));
 
 		json_put(o, "url", json_str(url));

@@ -14,10 +14,14 @@
 #include "host/sandbox.h"
 
 static const char *const state_names[] = {
-	[SANDBOX_CREATING] = "creating",     [SANDBOX_BOOTING] = "booting",
-	[SANDBOX_INSTALLING] = "installing", [SANDBOX_READY] = "ready",
-	[SANDBOX_PAUSED] = "paused",	     [SANDBOX_STOPPING] = "stopping",
-	[SANDBOX_STOPPED] = "stopped",	     [SANDBOX_FAILED] = "failed",
+	[SANDBOX_CREATING] = "creating",
+	[SANDBOX_BOOTING] = "booting",
+	[SANDBOX_INSTALLING] = "installing",
+	[SANDBOX_READY] = "ready",
+	[SANDBOX_PAUSED] = "paused",
+	[SANDBOX_STOPPING] = "stopping",
+	[SANDBOX_STOPPED] = "stopped",
+	[SANDBOX_FAILED] = "failed",
 	[SANDBOX_GONE] = "gone",
 };
 static_assert(ARRAY_SIZE(state_names) == SANDBOX_NSTATES,

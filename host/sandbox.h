@@ -44,12 +44,12 @@ const char *sandbox_state_name(enum sandbox_state s);
 /* SANDBOX_NSTATES if there is no such state. */
 enum sandbox_state sandbox_state_of(const char *name);
 
-#define SANDBOX_ID_LEN 11	/* "sb-" and eight hex digits */
+#define SANDBOX_ID_LEN 11 /* "sb-" and eight hex digits */
 
 struct sandbox_port {
 	int host;
 	int guest;
-	char name[16];		/* "ssh", "guestd", "jupyter", "vnc", or "" */
+	char name[16]; /* "ssh", "guestd", "jupyter", "vnc", or "" */
 };
 
 struct daemon;
@@ -71,30 +71,30 @@ struct sandbox {
 	char *name;
 	char *dir;
 	struct spec spec;
-	char *idempotency_key;		/* NULL: none */
+	char *idempotency_key; /* NULL: none */
 
 	enum sandbox_state state;
-	struct sb_err cause;		/* of failed and stopped */
-	char detail[128];		/* the step that a boot is at */
-	int64_t created_ms, ready_ms, expires_ms;	/* wall clock, 0: never */
+	struct sb_err cause; /* of failed and stopped */
+	char detail[128];    /* the step that a boot is at */
+	int64_t created_ms, ready_ms, expires_ms; /* wall clock, 0: never */
 
 	char token[TOKEN_LEN + 1];
 	struct image image;
 	struct sandbox_port ports[VM_MAX_FORWARDS];
 	size_t nports;
 	bool kvm;
-	json_t *receipt;		/* what the guest applied, or NULL */
+	json_t *receipt; /* what the guest applied, or NULL */
 
-	bool busy;			/* a task works on it */
-	struct cancel *cancel;		/* of that task */
-	struct sb_err died;		/* the machine ended meanwhile */
-	bool want_down;			/* bury it when the task has ended */
-	bool purge;			/* down even if preserved */
-	int restarts;			/* by the restart policy, in a row */
-	struct uv_fs_event_s *serial_guard;	/* NULL: not watched */
+	bool busy;	       /* a task works on it */
+	struct cancel *cancel; /* of that task */
+	struct sb_err died;    /* the machine ended meanwhile */
+	bool want_down;	       /* bury it when the task has ended */
+	bool purge;	       /* down even if preserved */
+	int restarts;	       /* by the restart policy, in a row */
+	struct uv_fs_event_s *serial_guard; /* NULL: not watched */
 	struct loop_timer *ttl;
 	struct ttl ttl_arg;
-	LIST_HEAD(, sandbox_waiter) waiters;	/* requests that wait for ready */
+	LIST_HEAD(, sandbox_waiter) waiters; /* requests that wait for ready */
 };
 TAILQ_HEAD(sandbox_list, sandbox);
 

@@ -19,6 +19,7 @@
 #include "common/util.h"
 #include "host/api.h"
 #include "host/daemon.h"
+#include "host/events.h"
 #include "host/paths.h"
 #include "host/reconcile.h"
 
@@ -56,10 +57,10 @@ static int take_lock(int *ret_fd, struct sb_err *err)
 		return sb_fail(err, sb_code_of_errno(errno),
 			       "cannot open '%s': %m", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ?
-			       1 :
-			       sb_fail(err, SB_SYSTEM, "cannot lock '%s': %m",
-				       path);
+		return errno == EWOULDBLOCK
+			       ? 1
+			       : sb_fail(err, SB_SYSTEM, "cannot lock '%s': %m",
+					 path);
 	*ret_fd = steal_fd(&fd);
 	return 0;
 }
@@ -99,8 +100,8 @@ static int daemon_init(struct daemon *d, const struct options *o,
 	if (fs_mkdirs(d->state_dir, 0711, err) < 0 ||
 	    settings_load(&d->cfg, err) < 0 || open_log(o, d, err) < 0)
 		return -1;
-	d->images_dir = d->cfg.images_dir ? xstrdup(d->cfg.images_dir) :
-					    paths_images();
+	d->images_dir = d->cfg.images_dir ? xstrdup(d->cfg.images_dir)
+					  : paths_images();
 	d->recipes_dir = paths_recipes();
 	d->bundle_dir = paths_bundle();
 	d->template_dirs = paths_templates();
@@ -114,6 +115,7 @@ static void daemon_done(struct daemon *d)
 	struct sandbox *sb;
 
 	httpd_free(d->httpd);
+	events_done(d);
 	while ((sb = TAILQ_FIRST(&d->sandboxes))) {
 		TAILQ_REMOVE(&d->sandboxes, sb, entry);
 		sandbox_free(sb);

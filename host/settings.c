@@ -28,6 +28,14 @@ static const char *check_uri(const char *s)
 	return "is not a libvirt URI (example: qemu:///system)";
 }
 
+/* As libvirt has it: a name, or a number after a plus. */
+static const char *check_qemu_user(const char *s)
+{
+	if (s[0] == '+' && s[1] && strspn(s + 1, "0123456789") == strlen(s + 1))
+		return NULL;
+	return spec_text_user(s);
+}
+
 static int read_key(struct reader *r, const char *key, const json_t *v,
 		    struct settings *io)
 {
@@ -37,7 +45,7 @@ static int read_key(struct reader *r, const char *key, const json_t *v,
 	if (strcmp(key, "libvirt_uri") == 0)
 		return value_text(r, v, check_uri, &io->libvirt_uri);
 	if (strcmp(key, "qemu_user") == 0)
-		return value_text(r, v, spec_text_user, &io->qemu_user);
+		return value_text(r, v, check_qemu_user, &io->qemu_user);
 	if (strcmp(key, "images_dir") == 0)
 		return value_text(r, v, spec_text_host_path, &io->images_dir);
 	if (strcmp(key, "templates_dir") == 0)

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
+#include <libxml/uri.h>
 #include <pwd.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -21,14 +21,14 @@
 #include "host/vm-private.h"
 
 #define QEMU_USER "libvirt-qemu"
-#define QEMU_ID 64055 /* what Debian reserves for libvirt-qemu */
 #define KVM_DEVICE "/dev/kvm"
 
 /* QEMU's user: named, or the default one. */
 static int pick_user(const char *name, unsigned int *uid, unsigned int *gid,
 		     struct sb_err *err)
 {
-	struct passwd *pw;
+	struct passwd pw, *found = NULL;
+	char strings[4096];
 	long long id;
 
 	if (geteuid() != 0) {
@@ -37,18 +37,22 @@ static int pick_user(const char *name, unsigned int *uid, unsigned int *gid,
 		return 0;
 	}
 	if (name && name[0] == '+') {
-		if (parse_num(name + 1, 0, UINT32_MAX - 1, &id))
+		if (parse_num(name + 1, 1, UINT32_MAX - 1, &id))
 			return sb_fail(err, SB_INVALID,
 				       "QEMU user '%s' is not +UID", name);
 		*uid = *gid = id;
 		return 0;
 	}
-	pw = getpwnam(name ? name : QEMU_USER);
-	if (!pw && name)
-		return sb_fail(err, SB_NOTFOUND,
-			       "there is no user '%s' for QEMU", name);
-	*uid = pw ? pw->pw_uid : QEMU_ID;
-	*gid = pw ? pw->pw_gid : QEMU_ID;
+	if (!name)
+		name = QEMU_USER;
+	if (getpwnam_r(name, &pw, strings, sizeof(strings), &found) || !found) {
+		sb_fail(err, SB_MISSING, "there is no user '%s' for QEMU",
+			name);
+		return sb_hint(err, "adduser --system --group --no-create-home"
+				    " --uid 64055 " QEMU_USER);
+	}
+	*uid = pw.pw_uid;
+	*gid = pw.pw_gid;
 	return 0;
 }
 
@@ -172,10 +176,7 @@ static int on_lifecycle(virConnectPtr conn, virDomainPtr dom, int event,
 {
 	struct vm_host *h = arg;
 
-	if (event == VIR_DOMAIN_EVENT_CRASHED) {
-		deliver(h, dom, VM_EV_CRASHED, "the guest's kernel panicked");
-		return 0;
-	}
+	/* A panic comes first as an event of its own, then as this one. */
 	if (event != VIR_DOMAIN_EVENT_STOPPED)
 		return 0;
 	switch (detail) {
@@ -260,6 +261,15 @@ static int connect_libvirt(struct vm_host *h, struct sb_err *err)
 	return 0;
 }
 
+static char *embedded_uri(const char *dir)
+{
+	xmlChar *escaped = xmlURIEscapeStr(BAD_CAST dir, BAD_CAST "/");
+	char *uri = xasprintf("qemu:///embed?root=%s", (const char *)escaped);
+
+	xmlFree(escaped);
+	return uri;
+}
+
 DEFINE_AUTO(struct vm_host *, vm_host_close, auto_vm_host)
 
 int vm_host_open(const struct vm_host_config *cfg, struct vm_host **ret,
@@ -272,8 +282,7 @@ int vm_host_open(const struct vm_host_config *cfg, struct vm_host **ret,
 	h->on_event = cfg->on_event;
 	h->arg = cfg->arg;
 	h->dir = xstrdup(cfg->dir);
-	h->uri = cfg->uri ? xstrdup(cfg->uri)
-			  : xasprintf("qemu:///embed?root=%s", cfg->dir);
+	h->uri = cfg->uri ? xstrdup(cfg->uri) : embedded_uri(cfg->dir);
 	if (pick_ids(cfg->qemu_user, &h->uid, &h->gid, err) ||
 	    write_config(h, err) || connect_libvirt(h, err))
 		return -1;

@@ -38,8 +38,8 @@ static inline void vm_auto_domain(virDomainPtr *dom)
 int vm_fail(struct sb_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same for what libvirt or QEMU said; pure, for tests as well. */
-void vm_explain(int libvirt_code, const char *said, struct sb_err *err);
+/* The same for words that libvirt or QEMU said; pure, for tests as well. */
+int vm_explain(const char *said, struct sb_err *err);
 
 /* Whether f is one that we may put into a QEMU option. */
 int vm_forward_check(const struct vm_forward *f, struct sb_err *err);

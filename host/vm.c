@@ -10,7 +10,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "common/log.h"
 #include "host/vm-private.h"
 
 static int check_memory(unsigned long long want, struct sb_err *err)
@@ -220,8 +219,7 @@ static int monitor(struct vm_host *h, const char *name, const char *cmd,
 		return vm_fail(err, "machine '%s' does not answer", name);
 	if (str_empty(said) || strstr(said, " removed"))
 		return 0;
-	vm_explain(0, said, err);
-	return -1;
+	return vm_explain(said, err);
 }
 
 int vm_forward_add(struct vm_host *h, const char *name,

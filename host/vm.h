@@ -18,15 +18,15 @@ struct vm_host;
 enum vm_state { VM_GONE, VM_RUNNING, VM_PAUSED };
 
 enum vm_event {
-	VM_EV_STOPPED,		/* powered off from inside */
-	VM_EV_CRASHED,		/* QEMU died or the guest panicked */
-	VM_EV_REBOOT,		/* the guest rebooted itself */
+	VM_EV_STOPPED, /* powered off from inside */
+	VM_EV_CRASHED, /* QEMU died or the guest panicked */
+	VM_EV_REBOOT,  /* the guest rebooted itself; may come twice */
 };
 
 struct vm_host_config {
-	const char *uri;	/* NULL: qemu:///embed?root=dir */
-	const char *dir;	/* root of the embedded driver */
-	const char *qemu_user;	/* NULL: chosen; see vm_host_open */
+	const char *uri;       /* NULL: qemu:///embed?root=dir */
+	const char *dir;       /* root of the embedded driver */
+	const char *qemu_user; /* NULL: chosen; see vm_host_open */
 	/* Called on libvirt's thread; name is the domain's. */
 	void (*on_event)(void *arg, const char *name, enum vm_event ev,
 			 const char *detail);
@@ -49,12 +49,14 @@ int vm_host_prepare(const struct vm_host_config *cfg, struct accel *accel,
  * Connect.  Slow on first use (QEMU's capabilities are probed and cached).
  *
  * QEMU has our own uid; as root it gets cfg->qemu_user (a name, or "+UID"), by
- * default libvirt-qemu, or that user's uid in Debian if there is none.
+ * default libvirt-qemu (libvirt as root wants that user to exist in any case).
  * libvirt changes no owners.  So QEMU's user must be able to
  *  - pass through all folders on the way (0711),
  *  - read kernel, initrd, the disk's backing files and the fw_cfg files,
- *  - read and write the disk, the shared folders and the serial log's and the
- *    control socket's folder, which are best made with vm_host_ids().
+ *  - read and write the disk and the shared folders.
+ * The serial log and the control socket are opened by libvirt, with our own
+ * rights.  A guest can make its serial log grow without end; it is opened for
+ * appending, so truncating it is safe at any time.
  */
 int vm_host_open(const struct vm_host_config *cfg, struct vm_host **ret,
 		 struct sb_err *err);
@@ -71,29 +73,29 @@ const char *vm_host_uri(const struct vm_host *h);
 #define VM_MAX_FORWARDS 32
 
 struct vm_share {
-	const char *tag;	/* 9p mount tag */
-	const char *path;	/* on the host */
+	const char *tag;  /* 9p mount tag */
+	const char *path; /* on the host */
 	bool readonly;
-	bool no_xattr;	/* vm_start() finds out: no user xattrs there */
+	bool no_xattr; /* vm_start() finds out: no user xattrs there */
 };
 
 struct vm_forward {
-	const char *host_addr;	/* "127.0.0.1" */
+	const char *host_addr; /* "127.0.0.1" */
 	int host_port;
 	int guest_port;
 };
 
 /* All that makes a machine.  Strings are borrowed for the call. */
 struct vm_spec {
-	const char *name;	/* domain name: "sandbox-ID" */
+	const char *name; /* domain name: "sandbox-ID" */
 	const char *uuid;
 	bool kvm;
 	int cpus;
-	unsigned long long memory;	/* bytes */
-	const char *disk;	/* qcow2 overlay */
-	bool durable;		/* the disk must survive a crash of the host */
+	unsigned long long memory; /* bytes */
+	const char *disk;	   /* qcow2 overlay */
+	bool durable; /* the disk must survive a crash of the host */
 	const char *kernel, *initrd, *cmdline;
-	const char *serial_log;	/* file, appended to */
+	const char *serial_log; /* file, appended to */
 	const char *control;	/* path of the control channel's UNIX socket */
 	bool net_open;
 	struct vm_share shares[VM_MAX_SHARES];
@@ -101,15 +103,14 @@ struct vm_spec {
 	struct vm_forward forwards[VM_MAX_FORWARDS];
 	size_t nforwards;
 	/* Files handed to the guest's first boot through fw_cfg. */
-	const char *ssh_host_key;	/* path */
-	const char *authorized_keys;	/* path */
+	const char *ssh_host_key;    /* path */
+	const char *authorized_keys; /* path */
 };
 
 /* The domain XML of a spec; the caller's.  Pure, for tests as well. */
 char *vm_xml(const struct vm_spec *spec, struct sb_err *err);
 
-int vm_start(struct vm_host *h, const struct vm_spec *spec,
-	     struct sb_err *err);
+int vm_start(struct vm_host *h, const struct vm_spec *spec, struct sb_err *err);
 /* Kill it and forget it, from any state; a missing one is fine. */
 int vm_destroy(struct vm_host *h, const char *name, struct sb_err *err);
 int vm_suspend(struct vm_host *h, const char *name, struct sb_err *err);

@@ -9,4 +9,4 @@ git ls-files '*.c' | grep -v '^tests/fuzz/' |
 		--enable=warning,performance,portability --inline-suppr \
 		--suppressions-list=tests/lint/cppcheck.suppress \
 		--library=posix,gnu -I. -I"${top_builddir:?}" \
-		-DHAVE_CONFIG_H -D_GNU_SOURCE
+		--include=tests/lint/cppcheck-macros.h

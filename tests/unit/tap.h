@@ -23,11 +23,11 @@ static inline bool tap_ok(bool good, const char *what, const char *file,
 
 #define ok(cond, what) tap_ok((cond), (what), __FILE__, __LINE__)
 
-#define is_int(got, want, what)                                                \
-	do {                                                                   \
-		long long g_ = (got), w_ = (want);                             \
-		if (!tap_ok(g_ == w_, (what), __FILE__, __LINE__))             \
-			printf("# got %lld, want %lld\n", g_, w_);             \
+#define is_int(got, want, what)                                    \
+	do {                                                       \
+		long long g_ = (got), w_ = (want);                 \
+		if (!tap_ok(g_ == w_, (what), __FILE__, __LINE__)) \
+			printf("# got %lld, want %lld\n", g_, w_); \
 	} while (0)
 
 #define is_str(got, want, what)                                                \

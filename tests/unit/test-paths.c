@@ -129,7 +129,7 @@ int main(void)
 	}
 	test_user();
 	test_defaults();
-	if (root) {	/* LeakSanitizer must be able to attach to us */
+	if (root) { /* LeakSanitizer must be able to attach to us */
 		if (seteuid(0) || prctl(PR_SET_DUMPABLE, 1))
 			abort();
 	}

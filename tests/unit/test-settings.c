@@ -70,6 +70,8 @@ static void test_all(void)
 	is_str(s.default_template, "build", "default_template");
 	is_int(s.max_sandboxes, 3, "max_sandboxes");
 	is_int(s.log_level, LOG_LEVEL_DEBUG, "log_level");
+	settings_done(&s);
+	is_int(load("qemu_user: +64055\n", &s), 0, "a user by number");
 }
 
 static void test_refused(void)
@@ -89,6 +91,8 @@ static void test_refused(void)
 	refuses("images_dir: images\n",
 		":1: images_dir: 'images' is not an absolute path");
 	refuses("qemu_user: [a]\n", ":1: qemu_user: must be a text");
+	refuses("qemu_user: +12a\n",
+		":1: qemu_user: '+12a' is not a user name");
 	setenv("SANDBOX_CONFIG", "/nonexistent/sandboxd.yaml", 1);
 	is_int(settings_load(&s, &err), -1, "a named file that is not there");
 	is_int(err.code, SB_NOTFOUND, "  is an error");

@@ -92,21 +92,16 @@ sbctl() { "$top_builddir/run" sandboxctl "$@"; }
 json() { jq -er "$@"; }
 
 # daemon_pid: of the sandboxd of this test; fails if none answers.
-daemon_pid() {
-	curl -sf --max-time 5 --unix-socket "$SANDBOX_STATE/run/sandboxd.sock" \
-		http://localhost/health | json .pid
-}
+daemon_pid() { sbctl daemon status --json 2>/dev/null | json .pid; }
 
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # stop_daemon: end all sandboxes of this test and its sandboxd.
 stop_daemon() {
-	local pid
-	pid=$(daemon_pid) || return 0
+	daemon_pid >/dev/null || return 0
 	sbctl down --all >/dev/null 2>&1
 	wait_until 60 no_guests
-	kill "$pid"
-	wait_until 30 gone "$pid"
+	sbctl daemon stop
 }
 
 # guests: process ids of this test's QEMUs; their command lines name its

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guestd, the server in the guest: options, start-up, personalisation. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/token.h"
+#include "guest/control.h"
+#include "guest/guestd.h"
+#include "guest/message.h"
+#include "guest/personal.h"
+#include "guest/rootfs.h"
+
+#define MAX_BODY (8 * 1024 * 1024)
+#define MAX_TOKEN_FILE 1024
+#define MAX_LOG (4 * 1024 * 1024)
+#define SHARE_TAG "shared"
+#define DISK "/dev/vda"
+
+struct options {
+	const char *listen;
+	int port;
+	const char *token_file;
+	bool no_auth;
+	const char *control;
+	const char *run_dir;
+	const char *log;
+};
+
+static const char usage[] =
+	"usage: guestd [OPTION...]\n"
+	"The server in a sandbox.  It serves nobody before the host has told it\n"
+	"on the control channel who it is, or a token is given here.\n"
+	"\n"
+	"  --listen ADDRESS   IP address to listen on (127.0.0.1)\n"
+	"  --port N           TCP port, 0 for a free one (8765)\n"
+	"  --token-file FILE  take the token from FILE, use no control channel\n"
+	"  --no-auth          ask for no token, use no control channel\n"
+	"  --control PATH     the control channel (virtio port " CONTROL_PORT
+	")\n"
+	"  --run-dir DIR      state of this boot (/run/sandbox)\n"
+	"  --log FILE         log to FILE (DIR/guestd.log, then in the share)\n"
+	"  --version, --help\n";
+
+static bool check_token(void *ctx, const char *token)
+{
+	const struct guestd *g = ctx;
+
+	return g->token && token_equal(token, g->token);
+}
+
+static int admit(void *ctx, struct sb_err *err)
+{
+	if (guestd_is_open(ctx))
+		return 0;
+	return sb_fail(err, SB_BUSY,
+		       "the host has not yet told this sandbox who it is");
+}
+
+static int append_file(const char *path, const char *data, size_t len,
+		       struct sb_err *err)
+{
+	autoclose int fd = open(
+		path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+		0644);
+
+	if (fd < 0 || fs_write_all(fd, data, len) < 0)
+		return sb_fail(err, sb_code_of_errno(errno),
+			       "cannot write '%s': %m", path);
+	return 0;
+}
+
+/* Where the sandbox's own share is mounted; NULL if it is not. */
+static const char *share_path(const struct message_personalise *p)
+{
+	for (size_t i = 0; i < p->nmounts; i++)
+		if (strcmp(p->mount[i].tag, SHARE_TAG) == 0 &&
+		    personal_is_mounted(p->mount[i].path))
+			return p->mount[i].path;
+	return NULL;
+}
+
+/* Go on logging in the share, where the host can read it. */
+static void move_log(const struct guestd *g,
+		     const struct message_personalise *p)
+{
+	const char *share = share_path(p);
+	autofree char *old = NULL, *dir = NULL, *new = NULL, *text = NULL;
+	struct sb_err err;
+	size_t len = 0;
+
+	if (!g->own_log || !share)
+		return;
+	old = xasprintf("%s/guestd.log", g->run_dir);
+	dir = xasprintf("%s/logs", share);
+	new = xasprintf("%s/guestd.log", dir);
+	fs_read(old, MAX_LOG, &text, &len, NULL);
+	if (fs_mkdirs(dir, 0755, &err) < 0 ||
+	    append_file(new, text, len, &err) < 0 ||
+	    log_open(new, true, &err) < 0)
+		log_warn("%s", err.msg);
+	else
+		unlink(old);
+}
+
+static void grow(void *arg)
+{
+	struct sb_err err;
+	long long mib;
+
+	if (rootfs_grow(DISK, &mib, &err) < 0)
+		log_warn("root file system: %s", err.msg);
+	else if (mib)
+		log_info("root file system grew by %lld MiB", mib);
+}
+
+/* Become the sandbox of the message, which has been applied. */
+static void take_identity(struct guestd *g, const struct message_personalise *p,
+			  json_t *receipt /* takes */)
+{
+	free(g->token);
+	g->token = xstrdup(p->token);
+	free(g->sandbox);
+	g->sandbox = xstrdup(p->id);
+	json_decref(g->message);
+	g->message = json_deep_copy(p->json);
+	json_object_del(g->message, "entropy");
+	json_object_del(g->message, "time_ms");
+	json_decref(g->receipt);
+	g->receipt = receipt;
+	move_log(g, p);
+	log_info("this is sandbox '%s'", g->sandbox);
+}
+
+static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
+{
+	struct message_personalise p;
+	json_t *receipt;
+	int r;
+
+	if (message_parse_personalise(msg, &p, err) < 0)
+		return -1;
+	if (g->sandbox && strcmp(g->sandbox, p.id) != 0)
+		r = sb_fail(err, SB_CONFLICT, "this is sandbox '%s' already",
+			    g->sandbox);
+	else
+		r = personal_apply(&p, g->run_dir, &receipt, err);
+	if (r == 0) {
+		take_identity(g, &p, receipt);
+		r = personal_save(g->run_dir, g->message, receipt, err);
+		loop_work(g->loop, grow, NULL, NULL);
+	}
+	message_personalise_done(&p);
+	return r;
+}
+
+/* A small file of one line; "" if there is none. */
+static json_t *line_of(const char *path)
+{
+	autofree char *text = NULL;
+
+	if (fs_read(path, 256, &text, NULL, NULL) < 0)
+		return json_str("");
+	return json_text(text, strcspn(text, "\n"));
+}
+
+/* The bundle that we are part of: BUNDLE/bin/guestd, BUNDLE/.hash */
+static json_t *bundle_hash(void)
+{
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 16);
+	char *slash;
+
+	if (n < 0)
+		return json_str("");
+	exe[n] = '\0';
+	for (int i = 0; i < 2; i++) {
+		slash = strrchr(exe, '/');
+		if (!slash)
+			return json_str("");
+		*slash = '\0';
+	}
+	strcat(exe, "/.hash");
+	return line_of(exe);
+}
+
+static json_t *hello(const struct guestd *g)
+{
+	json_t *j = json_object();
+
+	json_put(j, "type", json_str("hello"));
+	json_put(j, "version", json_str(PACKAGE_VERSION));
+	json_put(j, "bundle", bundle_hash());
+	json_put(j, "boot_id", line_of("/proc/sys/kernel/random/boot_id"));
+	json_put(j, "personalised", json_boolean(g->sandbox != NULL));
+	return j;
+}
+
+static json_t *on_message(void *arg, const json_t *msg)
+{
+	struct guestd *g = arg;
+	const char *type = json_str_or(msg, "type", "");
+	struct sb_err err;
+
+	if (strcmp(type, "identify") == 0)
+		return hello(g);
+	if (strcmp(type, "personalise") != 0)
+		sb_fail(&err, SB_INVALID, "unknown message type '%s'", type);
+	else if (personalise(g, msg, &err) == 0)
+		return json_pack("{s:s, s:O}", "type", "personalised",
+				 "receipt", g->receipt);
+	log_err("control channel: %s", err.msg);
+	return message_error(&err);
+}
+
+/* What an earlier guestd of this boot was told. */
+static void resume(struct guestd *g)
+{
+	autojson json_t *msg = NULL, *receipt = NULL;
+	struct message_personalise p;
+	struct sb_err err;
+
+	if (personal_load(g->run_dir, &msg, &receipt, &err) < 0) {
+		if (err.code != SB_NOTFOUND)
+			log_warn("%s", err.msg);
+		return;
+	}
+	if (message_parse_personalise(msg, &p, &err) < 0) {
+		log_warn("personal.json: %s", err.msg);
+		return;
+	}
+	take_identity(g, &p, steal(&receipt));
+	message_personalise_done(&p);
+}
+
+static int take_token_file(struct guestd *g, const char *path,
+			   struct sb_err *err)
+{
+	if (fs_read(path, MAX_TOKEN_FILE, &g->token, NULL, err) < 0)
+		return -1;
+	g->token[strcspn(g->token, "\r\n")] = '\0';
+	if (!*g->token)
+		return sb_fail(err, SB_INVALID, "'%s' is empty", path);
+	return 0;
+}
+
+static int open_log(const struct options *o, struct sb_err *err)
+{
+	autofree char *path = o->log ? xstrdup(o->log)
+				     : xasprintf("%s/guestd.log", o->run_dir);
+
+	if (fs_mkdirs(o->run_dir, 0755, err) < 0)
+		return -1;
+	return log_open(path, true, err);
+}
+
+static int start(struct guestd *g, const struct options *o, struct sb_err *err)
+{
+	struct httpd_config cfg = {
+		.routes = guestd_routes,
+		.ctx = g,
+		.server = "guestd/" PACKAGE_VERSION,
+		.max_body = MAX_BODY,
+		.check_token = g->no_auth ? NULL : check_token,
+		.admit = admit,
+	};
+
+	if (open_log(o, err) < 0)
+		return -1;
+	if (o->token_file && take_token_file(g, o->token_file, err) < 0)
+		return -1;
+	g->httpd = httpd_new(g->loop, &cfg, err);
+	if (!g->httpd ||
+	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
+		return -1;
+	if (!guestd_is_open(g)) {
+		resume(g);
+		g->control = control_new(g->loop, o->control, on_message, g);
+	}
+	printf("listening on %s port %d\n", o->listen, g->port);
+	fflush(stdout);
+	log_info("guestd %s listens on %s port %d", PACKAGE_VERSION, o->listen,
+		 g->port);
+	return 0;
+}
+
+static void guestd_done(struct guestd *g)
+{
+	control_free(g->control);
+	httpd_free(g->httpd);
+	loop_free(g->loop);
+	free(g->token);
+	free(g->sandbox);
+	json_decref(g->message);
+	json_decref(g->receipt);
+	json_decref(g->languages);
+}
+
+static void bad_usage(const char *what)
+{
+	fprintf(stderr, "guestd: %s\nTry 'guestd --help'.\n", what);
+	exit(2);
+}
+
+static void parse_options(int argc, char **argv, struct options *o)
+{
+	enum {
+		OPT_LISTEN = 256,
+		OPT_PORT,
+		OPT_TOKEN_FILE,
+		OPT_NO_AUTH,
+		OPT_CONTROL,
+		OPT_RUN_DIR,
+		OPT_LOG,
+		OPT_VERSION,
+		OPT_HELP
+	};
+	static const struct option longs[] = {
+		/* clang-format off */
+		{ "listen",     required_argument, NULL, OPT_LISTEN },
+		{ "port",       required_argument, NULL, OPT_PORT },
+		{ "token-file", required_argument, NULL, OPT_TOKEN_FILE },
+		{ "no-auth",    no_argument,       NULL, OPT_NO_AUTH },
+		{ "control",    required_argument, NULL, OPT_CONTROL },
+		{ "run-dir",    required_argument, NULL, OPT_RUN_DIR },
+		{ "log",        required_argument, NULL, OPT_LOG },
+		{ "version",    no_argument,       NULL, OPT_VERSION },
+		{ "help",       no_argument,       NULL, OPT_HELP },
+		{ NULL, 0, NULL, 0 },
+		/* clang-format on */
+	};
+	long long n;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		switch (c) {
+		case OPT_LISTEN:
+			o->listen = optarg;
+			break;
+		case OPT_PORT:
+			if (parse_num(optarg, 0, 65535, &n) < 0)
+				bad_usage("--port wants a number up to 65535");
+			o->port = n;
+			break;
+		case OPT_TOKEN_FILE:
+			o->token_file = optarg;
+			break;
+		case OPT_NO_AUTH:
+			o->no_auth = true;
+			break;
+		case OPT_CONTROL:
+			o->control = optarg;
+			break;
+		case OPT_RUN_DIR:
+			o->run_dir = optarg;
+			break;
+		case OPT_LOG:
+			o->log = optarg;
+			break;
+		case OPT_VERSION:
+			puts("guestd " PACKAGE_VERSION);
+			exit(0);
+		case OPT_HELP:
+			fputs(usage, stdout);
+			exit(0);
+		default:
+			exit(2);
+		}
+	}
+	if (optind < argc)
+		bad_usage("there are no arguments, only options");
+	if (o->token_file && o->no_auth)
+		bad_usage("--token-file and --no-auth exclude each other");
+	if (o->control && (o->token_file || o->no_auth))
+		bad_usage(
+			"--control does not go with --token-file or --no-auth");
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .listen = "127.0.0.1",
+			     .port = 8765,
+			     .run_dir = "/run/sandbox" };
+	struct guestd g = { 0 };
+	struct sb_err err;
+	int r;
+
+	parse_options(argc, argv, &o);
+	g.loop = loop_new();
+	g.started_ms = clock_ms();
+	g.run_dir = o.run_dir;
+	g.no_auth = o.no_auth;
+	g.own_log = !o.log;
+	r = start(&g, &o, &err);
+	if (r == 0) {
+		loop_run(g.loop);
+		log_info("guestd ends");
+	} else {
+		fprintf(stderr, "guestd: %s\n", err.msg);
+		if (err.hint[0])
+			fprintf(stderr, "guestd: %s\n", err.hint);
+	}
+	guestd_done(&g);
+	return r == 0 ? 0 : 1;
+}

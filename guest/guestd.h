@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* What the parts of guestd share.  All of it belongs to the loop's thread. */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/httpd.h"
+#include "common/loop.h"
+
+#define GUESTD_USER "user"
+#define GUESTD_WORKSPACE "/home/user/workspace"
+
+struct guestd {
+	struct loop *loop;
+	struct httpd *httpd;
+	struct control *control;
+	const char *run_dir;
+	bool own_log; /* not one that was asked for */
+	int port;
+	int64_t started_ms; /* monotonic */
+	bool no_auth;
+	char *token;	 /* NULL: nobody gets in */
+	char *sandbox;	 /* its id, NULL until personalised */
+	json_t *message; /* what made us that, without its secrets */
+	json_t *receipt;
+	json_t *languages; /* looked for when first asked */
+};
+
+/* Whether requests are served: personalised, or run without a host. */
+static inline bool guestd_is_open(const struct guestd *g)
+{
+	return g->no_auth || g->token;
+}
+
+/* api-system.c */
+extern const struct http_route guestd_routes[];

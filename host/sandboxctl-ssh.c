@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sandboxctl-ssh: what sandboxctl becomes to work inside a guest over SSH (see
+ * ctl-guest.h).  Not for people to call: it is told all by its arguments.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/token.h"
+#include "common/util.h"
+#include "host/cmd.h"
+#include "host/ctl-guest.h"
+#include "host/ctl-main.h"
+#include "host/ctl-out.h"
+#include "host/ctl-progress.h"
+#include "host/ctl-sanitize.h"
+#include "host/ctl-term.h"
+#include "ssh/ssh.h"
+
+#define GUEST_ENV "/run/sandbox/env.sh"
+#define CONNECT_MS 30000
+#define TEST_MS 30000
+#define MAX_CAPTURE (16 << 20) /* bytes of each stream in --json */
+
+struct values {
+	struct guest_opts guest; /* first: GUEST_OPTS */
+	const char *host, *key_file, *host_key;
+	long long port;
+};
+
+#define AT(field) offsetof(struct values, field)
+
+static const struct opt opts[] = {
+	{ .name = "host", .arg = "ADDR", .kind = OPT_STR, .store = AT(host) },
+	{ .name = "port", .arg = "N", .kind = OPT_NUM, .store = AT(port) },
+	{ .name = "key-file",
+	  .arg = "FILE",
+	  .kind = OPT_STR,
+	  .store = AT(key_file) },
+	{ .name = "host-key",
+	  .arg = "KEY",
+	  .kind = OPT_STR,
+	  .store = AT(host_key) },
+	{ .name = "tty", .store = offsetof(struct guest_opts, tty) },
+	{ .name = "interactive", .store = offsetof(struct guest_opts, input) },
+	GUEST_OPTS,
+	{ 0 },
+};
+
+static int open_session(const struct values *v, struct ssh **ret,
+			struct sb_err *err)
+{
+	const struct ssh_target t = {
+		.host = v->host,
+		.port = v->port,
+		.user = v->guest.user,
+		.key_file = v->key_file,
+		.host_key = v->host_key,
+		.timeout_ms = CONNECT_MS,
+		.cancel_fd = -1,
+	};
+
+	return ssh_open(&t, ret, err);
+}
+
+static bool is_variable(const char *pair, size_t len)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+				      "abcdefghijklmnopqrstuvwxyz0123456789";
+
+	return len && !strchr("0123456789", pair[0]) &&
+	       strspn(pair, letters) == len;
+}
+
+static void add_quoted(struct buf *b, const char *word)
+{
+	autofree char *q = ssh_quote(word);
+
+	buf_adds(b, q);
+}
+
+/*
+ * The command line for the guest's shell: folder, variables, and the words,
+ * each quoted, so that they arrive as they are.  A foreign image may have no
+ * workspace; a folder that was asked for must exist.  guestd leaves the
+ * sandbox's environment in env.sh, for not every sshd reads /etc/environment.
+ */
+static int build_command(const struct guest_opts *o, char *const *argv,
+			 struct buf *ret, struct sb_err *err)
+{
+	buf_adds(ret, "[ ! -r " GUEST_ENV " ] || . " GUEST_ENV "; ");
+	if (o->dir) {
+		buf_adds(ret, "cd ");
+		add_quoted(ret, o->dir);
+		buf_adds(ret, " && ");
+	} else {
+		buf_adds(ret, "cd " GUEST_WORKSPACE " 2>/dev/null; ");
+	}
+	for (size_t i = 0; i < o->env.n; i++) {
+		const char *pair = o->env.v[i];
+		size_t len = strcspn(pair, "=");
+
+		if (!is_variable(pair, len))
+			return sb_fail(err, SB_INVALID,
+				       "--env: '%s' is not KEY=VALUE with a "
+				       "name of letters, digits and _",
+				       pair);
+		buf_adds(ret, "export ");
+		buf_add(ret, pair, len + 1);
+		add_quoted(ret, pair + len + 1);
+		buf_adds(ret, " && ");
+	}
+	buf_adds(ret, "exec");
+	for (; *argv; argv++) {
+		buf_adds(ret, " ");
+		add_quoted(ret, *argv);
+	}
+	return 0;
+}
+
+/* Where the guest's output goes: stdout and stderr, each on its own. */
+struct sink {
+	bool capture, truncated;
+	struct {
+		bool terminal;
+		struct sanitize filter;
+		struct buf kept;
+	} s[2];
+};
+
+static void on_output(void *arg, int stream, const char *data, size_t len)
+{
+	struct sink *k = arg;
+	int i = stream == STDERR_FILENO;
+	autobuf struct buf out = { 0 };
+
+	if (k->capture) {
+		size_t room = MAX_CAPTURE - k->s[i].kept.len;
+
+		k->truncated |= len > room;
+		buf_add(&k->s[i].kept, data, MIN(len, room));
+	} else if (k->s[i].terminal) {
+		sanitize_feed(&k->s[i].filter, data, len, &out);
+		(void)fs_write_all(stream, out.p, out.len);
+	} else {
+		(void)fs_write_all(stream, data, len);
+	}
+}
+
+static void sink_init(struct sink *k, bool capture)
+{
+	*k = (struct sink){ .capture = capture };
+	for (int i = 0; i < 2; i++) {
+		k->s[i].terminal = isatty(STDOUT_FILENO + i);
+		sanitize_init(&k->s[i].filter,
+			      term_has_colours(STDOUT_FILENO + i));
+	}
+}
+
+static void sink_done(struct sink *k)
+{
+	for (int i = 0; i < 2; i++) {
+		autobuf struct buf out = { 0 };
+
+		if (k->s[i].terminal && !k->capture) {
+			sanitize_end(&k->s[i].filter, &out);
+			(void)fs_write_all(STDOUT_FILENO + i, out.p, out.len);
+		}
+		buf_done(&k->s[i].kept);
+	}
+}
+
+/* Text, or base64 if it is none: no byte is lost. */
+static void put_bytes(json_t *j, const char *key, const struct buf *b)
+{
+	json_t *text = json_stringn(b->p ? b->p : "", b->len);
+
+	if (!text) {
+		autofree char *encoded = base64_encode(b->p, b->len);
+		autofree char *name = xasprintf("%s_encoding", key);
+
+		text = json_string(encoded);
+		json_put(j, name, json_string("base64"));
+	}
+	json_put(j, key, text);
+}
+
+static void print_result(const struct sink *k, int status, int64_t begin)
+{
+	autojson json_t *j = json_object();
+
+	json_put(j, "exit_code", json_integer(status));
+	put_bytes(j, "stdout", &k->s[0].kept);
+	put_bytes(j, "stderr", &k->s[1].kept);
+	json_put(j, "truncated", json_boolean(k->truncated));
+	json_put(j, "duration_ms", json_integer(clock_ms() - begin));
+	out_json(j);
+}
+
+static int run_exec(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
+{
+	const struct values *v = a->values;
+	const struct guest_opts *o = &v->guest;
+	autobuf struct buf command = { 0 };
+	autossh struct ssh *s = NULL;
+	int64_t begin = clock_ms();
+	struct ssh_exec x = {
+		.in_fd = o->input ? STDIN_FILENO : -1,
+		.out_fd = STDOUT_FILENO,
+		.err_fd = STDERR_FILENO,
+		.tty = o->tty,
+		.forward_signals = true,
+		.timeout_ms = -1,
+	};
+	struct sink k;
+	int status, rc;
+
+	if (build_command(o, a->argv, &command, err) ||
+	    open_session(v, &s, err))
+		return -1;
+	x.command = command.p;
+	sink_init(&k, c->json);
+	x.filter_arg = &k;
+	if (c->json || (!o->tty && (k.s[0].terminal || k.s[1].terminal)))
+		x.filter = on_output;
+	rc = ssh_exec(s, &x, &status, err);
+	if (rc == 0 && c->json)
+		print_result(&k, status, begin);
+	sink_done(&k);
+	return rc ? -1 : status;
+}
+
+static void on_progress(void *arg, size_t done)
+{
+	char size[OUT_SIZE_LEN];
+
+	progress_step(arg, out_size(done, size), -1);
+}
+
+/* The last part of a path, without the slashes behind it. */
+static char *base_name(const char *path)
+{
+	size_t end = strlen(path), begin;
+
+	while (end && path[end - 1] == '/')
+		end--;
+	for (begin = end; begin && path[begin - 1] != '/';)
+		begin--;
+	return xstrndup(path + begin, end - begin);
+}
+
+static char *inside(const char *dir, const char *from)
+{
+	autofree char *name = base_name(from);
+
+	return xasprintf("%s%s%s", dir, str_ends(dir, "/") ? "" : "/", name);
+}
+
+static int guest_is_dir(struct ssh *s, const char *path, bool *ret,
+			struct sb_err *err)
+{
+	autofree char *quoted = ssh_quote(path), *command = NULL;
+	struct ssh_exec x = {
+		.in_fd = -1, .out_fd = -1, .err_fd = -1, .timeout_ms = TEST_MS
+	};
+	int status;
+
+	command = xasprintf("test -d %s", quoted);
+	x.command = command;
+	if (ssh_exec(s, &x, &status, err))
+		return -1;
+	*ret = status == 0;
+	return 0;
+}
+
+static int print_copied(const struct ctl *c, const char *from, const char *to)
+{
+	autojson json_t *j = json_object();
+
+	if (!c->json)
+		return 0;
+	json_put(j, "from", json_str(from));
+	json_put(j, "to", json_str(to));
+	out_json(j);
+	return 0;
+}
+
+/* An existing folder is copied into, as cp does. */
+static int run_put(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
+{
+	const char *from = a->argv[0];
+	autofree char *to = xstrdup(a->argv[1]);
+	autossh struct ssh *s = NULL;
+	struct progress *p;
+	bool is_dir;
+	int rc;
+
+	if (open_session(a->values, &s, err) ||
+	    guest_is_dir(s, to, &is_dir, err))
+		return -1;
+	if (is_dir) {
+		char *into = inside(to, from);
+
+		util_free(&to);
+		to = into;
+	}
+	p = progress_new(from, c->json || !isatty(STDERR_FILENO));
+	rc = ssh_put(s, from, to, on_progress, p, err);
+	progress_free(p);
+	return rc ? -1 : print_copied(c, from, to);
+}
+
+static int run_get(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
+{
+	const char *from = a->argv[0];
+	autofree char *to = xstrdup(a->argv[1]);
+	autossh struct ssh *s = NULL;
+	struct progress *p;
+	struct stat st;
+	int rc;
+
+	if (stat(to, &st) == 0 && S_ISDIR(st.st_mode)) {
+		char *into = inside(to, from);
+
+		util_free(&to);
+		to = into;
+	}
+	if (open_session(a->values, &s, err))
+		return -1;
+	p = progress_new(from, c->json || !isatty(STDERR_FILENO));
+	rc = ssh_get(s, from, to, on_progress, p, err);
+	progress_free(p);
+	return rc ? -1 : print_copied(c, from, to);
+}
+
+static const struct cmd cmd_run_exec = {
+	.name = "exec",
+	.opts = opts,
+	.values = sizeof(struct values),
+	.min = 1,
+	.max = CMD_ANY,
+	.verbatim = 1,
+	.run = run_exec,
+};
+
+static const struct cmd cmd_put = {
+	.name = "put",
+	.opts = opts,
+	.values = sizeof(struct values),
+	.min = 2,
+	.max = 2,
+	.run = run_put,
+};
+
+static const struct cmd cmd_get = {
+	.name = "get",
+	.opts = opts,
+	.values = sizeof(struct values),
+	.min = 2,
+	.max = 2,
+	.run = run_get,
+};
+
+static const struct cmd *const verbs[] = { &cmd_run_exec, &cmd_put, &cmd_get,
+					   NULL };
+
+static const struct cmd root = {
+	.name = "",
+	.summary = "The part of sandboxctl that works inside guests",
+	.min = 1,
+	.max = CMD_ANY,
+	.verbatim = 1,
+	.sub = verbs,
+};
+
+int main(int argc, char **argv)
+{
+	return ctl_main(&root, argv);
+}

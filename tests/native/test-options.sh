@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# guestd explains itself, and what is wrong with its options.
+. "${srcdir:=.}/functions.sh"
+
+"$guestd" --version | grep -q '^guestd [0-9]' || fail "--version"
+for o in listen port token-file no-auth control run-dir log; do
+	"$guestd" --help | grep -q -- "--$o" || fail "--help lacks --$o"
+done
+
+# wrong STATUS TEXT OPTION...: it ends with that status and text.
+wrong()
+{
+	want=$1 text=$2
+	shift 2
+	got=0
+	"$guestd" --run-dir "$dir/run" "$@" > "$dir/out" 2> "$dir/err" || got=$?
+	[ "$got" = "$want" ] || fail "status $got, not $want: $*"
+	grep -qF -- "$text" "$dir/err" || fail "no '$text': $(cat "$dir/err")"
+}
+
+wrong 2 'up to 65535' --port 70000
+wrong 2 'exclude each other' --no-auth --token-file x
+wrong 2 'does not go with' --no-auth --control x
+wrong 2 'no arguments' --no-auth extra
+wrong 1 'no-such-file' --token-file "$dir/no-such-file"
+wrong 1 'is not an IP address' --no-auth --listen example.com
+: > "$dir/empty"
+wrong 1 'is empty' --token-file "$dir/empty"
+start_guestd --no-auth
+wrong 1 "port $port" --no-auth --port "$port"
