@@ -14,7 +14,7 @@ finish() {
 	wait
 	chmod -R u+rwx "$dir"
 	rm -rf "$dir"
-	exit $status
+	exit "$status"
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
@@ -55,7 +55,7 @@ for program in /usr/sbin/sshd ssh-keygen script tar; do
 	}
 done
 # An sshd of root wants it; it is left for others who may have come to use it.
-[ "$(id -u)" != 0 ] || mkdir -p -m 755 /run/sshd
+[ "$(id -u)" != 0 ] || mkdir -p /run/sshd
 
 for key in host client wrong; do
 	ssh-keygen -q -t ed25519 -N '' -f "$dir/$key"
@@ -400,4 +400,3 @@ eq "$("$tool" install "$bundle")" installed 'a new bundle takes its place'
 cmp "$PREFIX/bin/guestd" "$bundle/bin/guestd"
 eq "$(ls -A "$dir/opt dir")" "sand'box" 'and leaves nothing else'
 eq "$(status "$tool" install "$dir/none")" 204 'a bundle that is missing'
-exit 0
