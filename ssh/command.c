@@ -2,7 +2,9 @@
 /* Opening a channel and starting its command. */
 #include "config.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ssh/command.h"
 
@@ -77,4 +79,15 @@ void command_end(ssh_channel channel,
 	ssh_remove_channel_callbacks(channel, callbacks);
 	ssh_channel_close(channel);
 	ssh_channel_free(channel);
+}
+
+int command_signal_status(const char *name)
+{
+	for (int sig = 1; name && sig < NSIG; sig++) {
+		const char *known = sigabbrev_np(sig);
+
+		if (known && strcmp(known, name) == 0)
+			return 128 + sig;
+	}
+	return 128; /* sshd has no name for the rarer ones */
 }

@@ -17,3 +17,6 @@ int command_start(struct ssh *s, const char *command, const struct tty *tty,
 		  int64_t deadline, ssh_channel *ret, struct sb_err *err);
 void command_end(ssh_channel channel,
 		 struct ssh_channel_callbacks_struct *callbacks);
+
+/* What a shell would say of a command that a signal of that name ended. */
+int command_signal_status(const char *name);

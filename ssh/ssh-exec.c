@@ -95,14 +95,7 @@ static void on_exit_signal(ssh_session session, ssh_channel channel,
 {
 	struct job *j = arg;
 
-	/* sshd has no name for the rarer signals: 128 it is then. */
-	j->status = 128;
-	for (int sig = 1; name && sig < NSIG; sig++) {
-		const char *known = sigabbrev_np(sig);
-
-		if (known && strcmp(known, name) == 0)
-			j->status = 128 + sig;
-	}
+	j->status = command_signal_status(name);
 }
 
 static void on_close(ssh_session session, ssh_channel channel, void *arg)
@@ -112,17 +105,13 @@ static void on_close(ssh_session session, ssh_channel channel, void *arg)
 	j->closed = true;
 }
 
-static int64_t start_deadline(const struct job *j)
-{
-	int64_t limit = clock_ms() + START_MS;
-
-	return j->deadline < 0 ? limit : MIN(limit, j->deadline);
-}
-
 static int start(struct job *j, const char *command, struct sb_err *err)
 {
+	int64_t deadline = clock_ms() + START_MS;
 	autofree char *wrapped = NULL;
 
+	if (j->deadline >= 0)
+		deadline = MIN(deadline, j->deadline);
 	if (j->leash)
 		command = wrapped = leash_wrap(j->leash, command);
 	j->callbacks = (struct ssh_channel_callbacks_struct){
@@ -133,8 +122,7 @@ static int start(struct job *j, const char *command, struct sb_err *err)
 	};
 	ssh_callbacks_init(&j->callbacks);
 	return command_start(j->s, command, j->use_tty ? &j->tty : NULL,
-			     &j->callbacks, start_deadline(j), &j->channel,
-			     err);
+			     &j->callbacks, deadline, &j->channel, err);
 }
 
 static void moved(struct job *j)
