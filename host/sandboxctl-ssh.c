@@ -17,6 +17,7 @@
 #include "common/util.h"
 #include "host/cmd.h"
 #include "host/ctl-guest.h"
+#include "host/ctl-interrupt.h"
 #include "host/ctl-main.h"
 #include "host/ctl-out.h"
 #include "host/ctl-progress.h"
@@ -54,7 +55,7 @@ static const struct opt opts[] = {
 	{ 0 },
 };
 
-static int open_session(const struct values *v, struct ssh **ret,
+static int open_session(const struct values *v, int cancel_fd, struct ssh **ret,
 			struct sb_err *err)
 {
 	const struct ssh_target t = {
@@ -64,7 +65,7 @@ static int open_session(const struct values *v, struct ssh **ret,
 		.key_file = v->key_file,
 		.host_key = v->host_key,
 		.timeout_ms = CONNECT_MS,
-		.cancel_fd = -1,
+		.cancel_fd = cancel_fd,
 	};
 
 	return ssh_open(&t, ret, err);
@@ -223,7 +224,7 @@ static int run_exec(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	int status, rc;
 
 	if (build_command(o, a->argv, &command, err) ||
-	    open_session(v, &s, err))
+	    open_session(v, -1, &s, err))
 		return -1;
 	x.command = command.p;
 	sink_init(&k, c->json);
@@ -295,7 +296,8 @@ static int print_copied(const struct ctl *c, const char *from, const char *to)
 	return 0;
 }
 
-static int run_put(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
+static int put(struct ctl *c, const struct cmd_args *a, int cancel_fd,
+	       struct sb_err *err)
 {
 	const char *from = a->argv[0];
 	autossh struct ssh *s = NULL;
@@ -304,7 +306,7 @@ static int run_put(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	bool is_dir;
 	int rc;
 
-	if (open_session(a->values, &s, err) ||
+	if (open_session(a->values, cancel_fd, &s, err) ||
 	    guest_is_dir(s, a->argv[1], &is_dir, err))
 		return -1;
 	to = target_of(from, a->argv[1], is_dir);
@@ -314,7 +316,8 @@ static int run_put(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	return rc ? -1 : print_copied(c, from, to);
 }
 
-static int run_get(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
+static int get(struct ctl *c, const struct cmd_args *a, int cancel_fd,
+	       struct sb_err *err)
 {
 	const char *from = a->argv[0];
 	autossh struct ssh *s = NULL;
@@ -324,7 +327,7 @@ static int run_get(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	bool is_dir;
 	int rc;
 
-	if (open_session(a->values, &s, err))
+	if (open_session(a->values, cancel_fd, &s, err))
 		return -1;
 	is_dir = stat(a->argv[1], &st) == 0 && S_ISDIR(st.st_mode);
 	to = target_of(from, a->argv[1], is_dir);
@@ -332,6 +335,30 @@ static int run_get(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	rc = ssh_get(s, from, to, on_progress, p, err);
 	progress_free(p);
 	return rc ? -1 : print_copied(c, from, to);
+}
+
+/* A copy that is interrupted removes what it has begun. */
+static int run_copy(int (*copy)(struct ctl *c, const struct cmd_args *a,
+				int cancel_fd, struct sb_err *err),
+		    struct ctl *c, const struct cmd_args *a, struct sb_err *err)
+{
+	int cancel_fd = interrupt_begin(err), rc, sig;
+
+	if (cancel_fd < 0)
+		return -1;
+	rc = copy(c, a, cancel_fd, err);
+	sig = interrupt_end(cancel_fd);
+	return rc && sig ? 128 + sig : rc;
+}
+
+static int run_put(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
+{
+	return run_copy(put, c, a, err);
+}
+
+static int run_get(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
+{
+	return run_copy(get, c, a, err);
 }
 
 static const struct cmd cmd_run_exec = {

@@ -47,13 +47,14 @@ void leash_free(struct leash *l, bool ended)
 {
 	if (!l)
 		return;
-	if (l->channel) {
-		if (ended && l->state >= LEASH_STARTING)
+	/* Where the guest has not opened it, there is nobody to tell. */
+	if (l->state == LEASH_STARTING || l->state == LEASH_READY) {
+		if (ended)
 			ssh_channel_write(l->channel, "end\n", 4);
-		ssh_channel_send_eof(l->channel);
 		ssh_channel_close(l->channel);
-		ssh_channel_free(l->channel);
 	}
+	if (l->channel)
+		ssh_channel_free(l->channel);
 	buf_done(&l->todo);
 	free(l->command);
 	free(l);
@@ -61,12 +62,12 @@ void leash_free(struct leash *l, bool ended)
 
 char *leash_wrap(const struct leash *l, const char *command)
 {
-	autofree char *word = ssh_quote(command);
-
-	/* sshd has made the shell the leader of a group: $$ is its number. */
-	return xasprintf("exec /bin/sh -c 'printf \"%s:%%s\\n\" $$ >&2; "
-			 "exec \"${SHELL:-/bin/sh}\" -c \"$1\"' sh %s",
-			 l->mark, word);
+	/*
+	 * sshd has made the user's shell, of whatever kind, the leader of a
+	 * group.  To its child the group's number is $PPID.
+	 */
+	return xasprintf("/bin/sh -c 'printf \"%s:%%s\\n\" $PPID >&2'\n%s",
+			 l->mark, command);
 }
 
 bool leash_find(struct leash *l, struct buf *head)

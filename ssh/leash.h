@@ -19,7 +19,7 @@ struct leash *leash_new(ssh_session session);
 /* Lets go of the command if it has ended, else hangs up. */
 void leash_free(struct leash *l, bool ended);
 
-/* The command line that tells its group on stderr and becomes command. */
+/* The command line that tells its group on stderr, and then is command. */
 char *leash_wrap(const struct leash *l, const char *command);
 
 /* The greetings of a shell's start-up files may come before the number. */

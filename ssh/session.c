@@ -43,6 +43,7 @@ int session_blame(const struct session_words *w, const char *what,
 	} known[] = {
 		{ "No space left on device", SB_NOSPACE },
 		{ "Disk quota exceeded", SB_NOSPACE },
+		{ "Wrote only", SB_NOSPACE }, /* GNU tar's word for it */
 		{ "Permission denied", SB_DENIED },
 		{ "Read-only file system", SB_DENIED },
 		{ "Operation not permitted", SB_DENIED },
@@ -55,6 +56,8 @@ int session_blame(const struct session_words *w, const char *what,
 	for (size_t i = ARRAY_SIZE(known); i-- > 0;)
 		if (strstr(line, known[i].words))
 			code = known[i].code;
+	if (code == SB_NOSPACE)
+		return sb_fail(err, code, "%s: its disk is full", what);
 	line[strcspn(line, "\n")] = '\0';
 	clean(line);
 	return sb_fail(err, code, "%s: %s", what,

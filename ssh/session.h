@@ -14,7 +14,8 @@
 struct ssh {
 	ssh_session session; /* never blocks: all waiting is done here */
 	ssh_event event;     /* moves bytes between socket and session */
-	int cancel_fd;	     /* borrowed; -1: none */
+	struct ssh_counter_struct counter; /* of the socket */
+	int cancel_fd;			   /* borrowed; -1: none */
 };
 
 /*

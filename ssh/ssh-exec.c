@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <libssh/callbacks.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "ssh/command.h"
 #include "ssh/leash.h"
 #include "ssh/session.h"
 #include "ssh/tty.h"
@@ -33,6 +33,10 @@ static_assert(LEASH_HEAD_MAX + SEEK_CHUNK <= CHUNK, "mark beyond a chunk");
  * into a stalled stream breaks the protocol, and is not listened to any more.
  */
 #define UNREAD_MAX (4 * 1024 * 1024)
+
+/* For the last output of a command that has ended by a signal, while others of
+ * its group, which ignored the signal, hold its stdout open. */
+#define LINGER_MS 500
 
 #define TYPED_INTR "\003"
 #define TYPED_EOF "\004"
@@ -71,7 +75,10 @@ struct job {
 	int64_t deadline; /* -1: none */
 	int idle_ms;	  /* > 0: every byte moves the deadline on */
 	int status;	  /* -1: not told */
+	uint64_t seen;	  /* bytes of the socket that were looked at */
 	bool closed;	  /* the guest has closed the channel */
+	bool signalled;	  /* the user wants it to end */
+	int64_t linger;	  /* when to stop waiting for its output; -1 */
 };
 
 static void on_exit_status(ssh_session session, ssh_channel channel, int status,
@@ -88,14 +95,7 @@ static void on_exit_signal(ssh_session session, ssh_channel channel,
 {
 	struct job *j = arg;
 
-	/* sshd has no name for the rarer signals: 128 it is then. */
-	j->status = 128;
-	for (int sig = 1; name && sig < NSIG; sig++) {
-		const char *known = sigabbrev_np(sig);
-
-		if (known && strcmp(known, name) == 0)
-			j->status = 128 + sig;
-	}
+	j->status = command_signal_status(name);
 }
 
 static void on_close(ssh_session session, ssh_channel channel, void *arg)
@@ -105,20 +105,15 @@ static void on_close(ssh_session session, ssh_channel channel, void *arg)
 	j->closed = true;
 }
 
-static int64_t start_deadline(const struct job *j)
+static int start(struct job *j, const char *command, struct sb_err *err)
 {
-	int64_t limit = clock_ms() + START_MS;
+	int64_t deadline = clock_ms() + START_MS;
+	autofree char *wrapped = NULL;
 
-	return j->deadline < 0 ? limit : MIN(limit, j->deadline);
-}
-
-static int open_channel(struct job *j, int64_t deadline, struct sb_err *err)
-{
-	int rc;
-
-	j->channel = ssh_channel_new(j->s->session);
-	if (!j->channel)
-		return session_fail(j->s, "cannot make an SSH channel", err);
+	if (j->deadline >= 0)
+		deadline = MIN(deadline, j->deadline);
+	if (j->leash)
+		command = wrapped = leash_wrap(j->leash, command);
 	j->callbacks = (struct ssh_channel_callbacks_struct){
 		.userdata = j,
 		.channel_exit_status_function = on_exit_status,
@@ -126,52 +121,8 @@ static int open_channel(struct job *j, int64_t deadline, struct sb_err *err)
 		.channel_close_function = on_close,
 	};
 	ssh_callbacks_init(&j->callbacks);
-	ssh_set_channel_callbacks(j->channel, &j->callbacks);
-	while ((rc = ssh_channel_open_session(j->channel)) == SSH_AGAIN)
-		if (session_wait(j->s, deadline, err) < 0)
-			return -1;
-	if (rc != SSH_OK)
-		return session_fail(j->s, "the guest opens no SSH channel",
-				    err);
-	return 0;
-}
-
-static int request_pty(struct job *j, int64_t deadline, struct sb_err *err)
-{
-	const char *term = getenv("TERM");
-	int cols, rows, rc;
-
-	tty_size(&j->tty, &cols, &rows);
-	while ((rc = ssh_channel_request_pty_size(
-			j->channel, str_empty(term) ? "xterm" : term, cols,
-			rows)) == SSH_AGAIN)
-		if (session_wait(j->s, deadline, err) < 0)
-			return -1;
-	if (rc != SSH_OK)
-		return session_fail(j->s, "the guest gives no terminal", err);
-	return 0;
-}
-
-static int start(struct job *j, const char *command, struct sb_err *err)
-{
-	int64_t deadline = start_deadline(j);
-	autofree char *wrapped = NULL;
-	int rc;
-
-	if (open_channel(j, deadline, err) < 0)
-		return -1;
-	if (j->use_tty && request_pty(j, deadline, err) < 0)
-		return -1;
-	if (j->leash)
-		command = wrapped = leash_wrap(j->leash, command);
-	while ((rc = ssh_channel_request_exec(j->channel, command)) ==
-	       SSH_AGAIN)
-		if (session_wait(j->s, deadline, err) < 0)
-			return -1;
-	if (rc != SSH_OK)
-		return session_fail(j->s, "the guest does not run the command",
-				    err);
-	return 0;
+	return command_start(j->s, command, j->use_tty ? &j->tty : NULL,
+			     &j->callbacks, deadline, &j->channel, err);
 }
 
 static void moved(struct job *j)
@@ -332,6 +283,7 @@ static int on_signal(struct job *j, struct sb_err *err)
 	int cols, rows;
 
 	while (read(j->signal_fd, &si, sizeof(si)) == sizeof(si)) {
+		j->signalled |= si.ssi_signo != SIGWINCH;
 		if (si.ssi_signo == SIGWINCH) {
 			tty_size(&j->tty, &cols, &rows);
 			ssh_channel_change_pty_size(j->channel, cols, rows);
@@ -354,7 +306,7 @@ enum { FD_SSH, FD_CANCEL, FD_SIGNAL, FD_IN, FD_OUT, FD_ERR, NFDS };
 static int poll_all(struct job *j, struct pollfd fds[NFDS], struct sb_err *err)
 {
 	bool hungry = wants_input(j);
-	int timeout = j->deadline < 0 ? -1 : clock_left(j->deadline);
+	int timeout;
 
 	memset(fds, 0, NFDS * sizeof(*fds));
 	fds[FD_SSH].fd = ssh_get_fd(j->s->session);
@@ -370,7 +322,10 @@ static int poll_all(struct job *j, struct pollfd fds[NFDS], struct sb_err *err)
 		fds[FD_OUT + i].fd = j->out[i].len ? j->out_fd[i] : -1;
 		fds[FD_OUT + i].events = POLLOUT;
 	}
-	if (hungry && j->pull)
+	timeout = j->deadline < 0 ? -1 : clock_left(j->deadline);
+	if (j->linger >= 0)
+		timeout = clock_left(j->linger);
+	if (j->seen != j->s->counter.in_bytes || (hungry && j->pull))
 		timeout = 0;
 	if (poll(fds, NFDS, timeout) < 0) {
 		if (errno != EINTR)
@@ -385,28 +340,54 @@ static int poll_all(struct job *j, struct pollfd fds[NFDS], struct sb_err *err)
 	return 0;
 }
 
+/* Whether a command that was signalled has had its time for last words. */
+static bool lingered(struct job *j)
+{
+	if (j->linger < 0 && j->signalled && j->status >= 0)
+		j->linger = clock_ms() + LINGER_MS;
+	return j->linger >= 0 && clock_left(j->linger) == 0;
+}
+
+/* Move bytes once in all directions, waiting for one that can. */
+static int turn(struct job *j, struct sb_err *err)
+{
+	struct pollfd fds[NFDS];
+
+	if (!j->closed && !ssh_is_connected(j->s->session))
+		return sb_fail(err, SB_GUEST,
+			       "the guest closed the SSH connection");
+	if (poll_all(j, fds, err) < 0)
+		return -1;
+	if (fds[FD_SIGNAL].revents && on_signal(j, err) < 0)
+		return -1;
+	if (feed(j, j->pull || fds[FD_IN].revents, err) < 0)
+		return -1;
+	if (fds[FD_SSH].revents)
+		ssh_event_dopoll(j->s->event, 0);
+	return 0;
+}
+
 static int run(struct job *j, struct sb_err *err)
 {
 	for (;;) {
-		struct pollfd fds[NFDS];
+		/*
+		 * Almost any call into libssh may take bytes from the socket,
+		 * for whatever channel and stream: what comes from here on
+		 * counts in the next round, and poll does not wait then.
+		 */
+		bool closed = j->closed;
 
+		j->seen = j->s->counter.in_bytes;
 		if (drain(j, 0, err) < 0 || drain(j, 1, err) < 0)
 			return -1;
-		if (j->closed && !j->out[0].len && !j->out[1].len)
-			break;
-		if (!j->closed && !ssh_is_connected(j->s->session))
-			return sb_fail(err, SB_GUEST,
-				       "the guest closed the SSH connection");
 		if (j->leash)
 			leash_step(j->leash);
-		if (poll_all(j, fds, err) < 0)
+		if (closed && !j->out[0].len && !j->out[1].len)
+			break;
+		if (lingered(j))
+			break;
+		if (turn(j, err) < 0)
 			return -1;
-		if (fds[FD_SIGNAL].revents && on_signal(j, err) < 0)
-			return -1;
-		if (feed(j, j->pull || fds[FD_IN].revents, err) < 0)
-			return -1;
-		if (fds[FD_SSH].revents)
-			ssh_event_dopoll(j->s->event, 0);
 	}
 	if (j->status < 0)
 		return sb_fail(err, SB_GUEST,
@@ -439,9 +420,7 @@ static void job_done(struct job *j)
 	if (j->channel) {
 		if (!j->closed && !j->leash)
 			ssh_channel_request_send_signal(j->channel, "HUP");
-		ssh_remove_channel_callbacks(j->channel, &j->callbacks);
-		ssh_channel_close(j->channel);
-		ssh_channel_free(j->channel);
+		command_end(j->channel, &j->callbacks);
 	}
 	leash_free(j->leash, j->closed);
 	buf_done(&j->head);
@@ -462,6 +441,7 @@ static struct job *job_new(struct ssh *s, int timeout_ms)
 	j->s = s;
 	j->in_fd = j->out_fd[0] = j->out_fd[1] = j->signal_fd = -1;
 	j->status = -1;
+	j->linger = -1;
 	j->deadline = timeout_ms < 0 ? -1 : clock_ms() + timeout_ms;
 	return j;
 }

@@ -29,8 +29,11 @@
  */
 #define BANNER_MIN_MS 1500
 #define BANNER_MAX_MS 12000
-/* On an emulated "max" CPU AES-GCM does 30 MB/s, ChaCha20-Poly1305 15 MB/s. */
-#define SSH_CIPHERS "aes128-gcm@openssh.com,chacha20-poly1305@openssh.com"
+/*
+ * On an emulated CPU without AES instructions, as our guests have, ChaCha20-
+ * Poly1305 does 164 MB/s and AES-GCM 25.
+ */
+#define SSH_CIPHERS "chacha20-poly1305@openssh.com,aes128-gcm@openssh.com"
 /* Between tries that fail at once. */
 #define RETRY_MS 100
 /* A guest that greets and then breaks off is going down, or broken. */
@@ -201,6 +204,7 @@ static int set_options(struct ssh *s, const struct ssh_target *t, int fd,
 				       ssh_get_error(s->session));
 	ssh_set_blocking(s->session, 0);
 	ssh_set_message_callback(s->session, deny_message, NULL);
+	ssh_set_counters(s->session, &s->counter, NULL);
 	return 0;
 }
 
