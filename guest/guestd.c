@@ -103,7 +103,8 @@ static void move_log(const struct guestd *g,
 		return;
 	old = xasprintf("%s/guestd.log", g->run_dir);
 	dir = xasprintf("%s/logs", share);
-	new = xasprintf("%s/guestd.log", dir);
+	new = xasprintf("%s/%s", dir,
+			p->server_log ? p->server_log : "guestd.log");
 	fs_read(old, MAX_LOG, &text, &len, NULL);
 	if (fs_mkdirs(dir, 0755, &err) < 0 ||
 	    append_file(new, text, len, &err) < 0 ||
@@ -124,6 +125,17 @@ static void grow(void *arg)
 		log_info("root file system grew by %lld MiB", mib);
 }
 
+/* Serve another port as well, if the sandbox is to have one. */
+static void listen_too(struct guestd *g, int port)
+{
+	struct sb_err err;
+
+	if (!port || port == g->port)
+		return;
+	if (httpd_listen_tcp(g->httpd, g->listen, port, &g->port, &err) < 0)
+		log_err("%s", err.msg);
+}
+
 /* Become the sandbox of the message, which has been applied. */
 static void take_identity(struct guestd *g, const struct message_personalise *p,
 			  json_t *receipt /* takes */)
@@ -138,7 +150,10 @@ static void take_identity(struct guestd *g, const struct message_personalise *p,
 	json_object_del(g->message, "time_ms");
 	json_decref(g->receipt);
 	g->receipt = receipt;
+	if (p->debug)
+		log_set_level(LOG_LEVEL_DEBUG);
 	move_log(g, p);
+	listen_too(g, p->server_port);
 	log_info("this is sandbox '%s'", g->sandbox);
 }
 
@@ -399,6 +414,7 @@ int main(int argc, char **argv)
 	g.loop = loop_new();
 	g.started_ms = clock_ms();
 	g.run_dir = o.run_dir;
+	g.listen = o.listen;
 	g.no_auth = o.no_auth;
 	g.own_log = !o.log;
 	r = start(&g, &o, &err);

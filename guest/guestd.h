@@ -19,6 +19,7 @@ struct guestd {
 	struct control *control;
 	const char *run_dir;
 	bool own_log; /* not one that was asked for */
+	const char *listen;
 	int port;
 	int64_t started_ms; /* monotonic */
 	bool no_auth;

@@ -179,19 +179,43 @@ static int parse_names(const json_t *msg, struct message_personalise *p,
 	return 0;
 }
 
+/* How guestd itself is to be. */
+static int parse_server(const json_t *msg, struct message_personalise *p,
+			struct sb_err *err)
+{
+	long long port = 0;
+
+	if (json_get_str(msg, "workspace", &p->workspace, err) < 0 ||
+	    json_get_str(msg, "server_log", &p->server_log, err) < 0 ||
+	    json_get_int(msg, "server_port", 1, 65535, &port, err) < 0 ||
+	    json_get_bool(msg, "debug", &p->debug, err) < 0)
+		return -1;
+	p->server_port = (int)port;
+	if (p->workspace && !is_mount_path(p->workspace))
+		return sb_fail(err, SB_INVALID,
+			       "'workspace' must be an absolute, plain path");
+	if (p->server_log &&
+	    (!is_word(p->server_log, 128, "-_.") || p->server_log[0] == '.'))
+		return sb_fail(err, SB_INVALID,
+			       "'server_log' must be a plain file name");
+	return 0;
+}
+
 int message_parse_personalise(const json_t *msg,
 			      struct message_personalise *ret,
 			      struct sb_err *err)
 {
-	static const char *const keys[] = { "type",	"id",	   "token",
-					    "hostname", "env",	   "mounts",
-					    "entropy",	"time_ms", NULL };
+	static const char *const keys[] = {
+		"type",	  "id",		 "token",   "hostname",	 "env",
+		"mounts", "entropy",	 "time_ms", "workspace", "server_log",
+		"debug",  "server_port", NULL
+	};
 	struct message_personalise p = { 0 };
 	long long time_ms = 0;
 
 	if (json_only(msg, keys, err) < 0 || parse_names(msg, &p, err) < 0 ||
 	    parse_env(msg, &p, err) < 0 || parse_mounts(msg, &p, err) < 0 ||
-	    parse_entropy(msg, &p, err) < 0 ||
+	    parse_entropy(msg, &p, err) < 0 || parse_server(msg, &p, err) < 0 ||
 	    json_get_int(msg, "time_ms", 0, INT64_MAX / 1000000, &time_ms,
 			 err) < 0)
 		return -1;

@@ -31,7 +31,11 @@ struct message_personalise {
 	struct message_mount mount[MESSAGE_MAX_MOUNTS];
 	size_t nentropy;
 	unsigned char entropy[MESSAGE_MAX_ENTROPY];
-	int64_t time_ms; /* 0: not said */
+	int64_t time_ms;	/* 0: not said */
+	const char *workspace;	/* NULL: not said, and so on */
+	const char *server_log; /* a file name */
+	int server_port;	/* 0: not said */
+	bool debug;
 };
 
 /* On success message_personalise_done() is due. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/random.h>
 #include <mntent.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -26,6 +27,8 @@
 /* Below this the clock is left alone: the message took about as long. */
 #define CLOCK_TOLERANCE_MS 250
 #define OPTIONS_9P "trans=virtio,version=9p2000.L,msize=524288,cache=mmap"
+
+#define PERSONAL_USER "user"
 
 struct step {
 	const struct message_personalise *p;
@@ -255,6 +258,23 @@ static int mount_shares(struct step *s, struct sb_err *err)
 	return 0;
 }
 
+/* The folder in which commands start is the user's. */
+static int make_workspace(struct step *s, struct sb_err *err)
+{
+	const struct passwd *pw = getpwnam(PERSONAL_USER);
+
+	if (!s->p->workspace)
+		return 0;
+	if (fs_mkdirs(s->p->workspace, 0755, err) < 0)
+		return -1;
+	if (pw && chown(s->p->workspace, pw->pw_uid, pw->pw_gid) < 0)
+		return sb_fail(err, sb_code_of_errno(errno),
+			       "cannot give '%s' to the user: %m",
+			       s->p->workspace);
+	json_put(s->receipt, "workspace", json_str(s->p->workspace));
+	return 0;
+}
+
 int personal_apply(const struct message_personalise *p, const char *run_dir,
 		   json_t **ret_receipt, struct sb_err *err)
 {
@@ -269,6 +289,7 @@ int personal_apply(const struct message_personalise *p, const char *run_dir,
 		{ "machine-id", set_machine_id },
 		{ "env",        set_env },
 		{ "mounts",     mount_shares },
+		{ "workspace",  make_workspace },
 		/* clang-format on */
 	};
 	autojson json_t *receipt = json_object();

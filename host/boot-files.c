@@ -312,6 +312,10 @@ json_t *boot_personal_json(const struct sandbox *sb)
 						 s->mounts[i].readonly));
 	}
 	json_put(o, "mounts", mounts);
+	json_put(o, "workspace", json_str(s->workspace));
+	json_put(o, "server_log", json_str(s->server_log));
+	json_put(o, "server_port", json_integer(s->server_port));
+	json_put(o, "debug", json_boolean(s->debug));
 	json_put(o, "entropy", json_string(entropy));
 	json_put(o, "time_ms", json_integer(clock_wall_ms()));
 	return o;

@@ -26,6 +26,8 @@ static void burial_work(void *arg)
 
 	if (daemon_vm(b->d, &vm, &err) < 0 || vm_destroy(vm, domain, &err) < 0)
 		log_err("%s: %s", b->sb->id, err.msg);
+	else if (!b->keep)
+		vm_forget(vm, domain);
 	if (!b->keep && fs_remove_tree(b->sb->dir, &err) < 0)
 		log_err("%s: %s", b->sb->id, err.msg);
 }

@@ -2,6 +2,7 @@
 /* cp: copy files and trees into a sandbox and out of it. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/json.h"
@@ -22,7 +23,6 @@ static void place_done(struct place *p)
 }
 #define autoplace __attribute__((cleanup(place_done)))
 
-/* Relative paths of the guest are below the workspace. */
 static void parse(const char *word, struct place *ret)
 {
 	size_t n = strcspn(word, ":/");
@@ -32,12 +32,19 @@ static void parse(const char *word, struct place *ret)
 		return;
 	}
 	ret->sandbox = xstrndup(word, n);
-	word += n + 1;
-	if (*word == '/')
-		ret->path = xstrdup(word);
-	else
-		ret->path = xasprintf("%s%s%s", GUEST_WORKSPACE,
-				      *word ? "/" : "", word);
+	ret->path = xstrdup(word + n + 1);
+}
+
+/* Relative paths of the guest are below the workspace. */
+static void resolve(struct place *p, const json_t *sandbox)
+{
+	char *path = p->path;
+
+	if (!p->sandbox || path[0] == '/')
+		return;
+	p->path = xasprintf("%s%s%s", guest_workspace(sandbox),
+			    *path ? "/" : "", path);
+	free(path);
 }
 
 /* "-" is a stream: cat in the guest is all it takes. */
@@ -74,6 +81,8 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	host = put ? &from : &to;
 	if (guest_find(c, put ? to.sandbox : from.sandbox, &sandbox, err))
 		return -1;
+	resolve(&from, sandbox);
+	resolve(&to, sandbox);
 	if (strcmp(host->path, "-") == 0)
 		return stream(c, sandbox, put, put ? to.path : from.path, err);
 	return guest_copy(c, sandbox, put ? "put" : "get", from.path, to.path,

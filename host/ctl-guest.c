@@ -37,6 +37,11 @@ int guest_find(struct ctl *c, const char *name, json_t **ret,
 	return sb_hint(err, "sandboxctl ls shows when it is");
 }
 
+const char *guest_workspace(const json_t *sandbox)
+{
+	return json_str_or(sandbox, "workspace", GUEST_WORKSPACE);
+}
+
 /* What every call of sandboxctl-ssh begins with. */
 static void begin(const struct ctl *c, const json_t *sandbox, const char *verb,
 		  const char *user, struct words *w)
@@ -96,6 +101,7 @@ int guest_exec(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
 	begin(c, sandbox, "exec", o->user, &w);
 	if (add_env(&o->env, &w, err))
 		return -1;
+	words_add2(&w, "--workspace", guest_workspace(sandbox));
 	if (o->dir)
 		words_add2(&w, "--workdir", o->dir);
 	if (o->tty)

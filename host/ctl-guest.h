@@ -13,12 +13,15 @@
 #include "host/cmd.h"
 #include "host/ctl.h"
 
+/* Where commands start, unless a template says otherwise. */
 #define GUEST_WORKSPACE "/home/user/workspace"
+const char *guest_workspace(const json_t *sandbox);
 
 /* Options of the commands that run something. */
 struct guest_opts {
-	const char *user;   /* NULL: the sandbox's own */
-	const char *dir;    /* NULL: the workspace */
+	const char *user; /* NULL: the sandbox's own */
+	const char *dir;  /* NULL: the workspace */
+	const char *workspace;
 	struct strlist env; /* KEY=VALUE or KEY */
 	bool tty, input;
 };

@@ -143,6 +143,8 @@ static void put_machine(json_t *o, const struct sandbox *sb)
 	json_put(o, "restart", json_string(spec_restart_name(s->restart)));
 	json_put(o, "ttl", s->ttl ? json_integer(s->ttl) : json_null());
 	json_put(o, "mounts", mounts_json(s));
+	json_put(o, "user", json_str(s->user));
+	json_put(o, "workspace", json_str(s->workspace));
 }
 
 json_t *sandbox_json(const struct sandbox *sb)

@@ -49,6 +49,10 @@ static const struct opt opts[] = {
 	  .arg = "KEY",
 	  .kind = OPT_STR,
 	  .store = AT(host_key) },
+	{ .name = "workspace",
+	  .arg = "DIR",
+	  .kind = OPT_STR,
+	  .store = offsetof(struct guest_opts, workspace) },
 	{ .name = "tty", .store = offsetof(struct guest_opts, tty) },
 	{ .name = "interactive", .store = offsetof(struct guest_opts, input) },
 	GUEST_OPTS,
@@ -102,7 +106,9 @@ static int build_command(const struct guest_opts *o, char *const *argv,
 		add_quoted(ret, o->dir);
 		buf_adds(ret, " && ");
 	} else {
-		buf_adds(ret, "cd " GUEST_WORKSPACE " 2>/dev/null; ");
+		buf_adds(ret, "cd ");
+		add_quoted(ret, o->workspace ? o->workspace : GUEST_WORKSPACE);
+		buf_adds(ret, " 2>/dev/null; ");
 	}
 	for (size_t i = 0; i < o->env.n; i++) {
 		const char *pair = o->env.v[i];

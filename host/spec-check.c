@@ -13,8 +13,9 @@
  * is refused: what was asked for is never silently dropped.
  */
 static const char *const later[] = {
-	"debug",      "display",     "jupyter_log", "jupyter_port",
-	"server_log", "server_port", "workspace",
+	"display",
+	"jupyter_log",
+	"jupyter_port",
 };
 
 /* Where nothing may be mounted, or the guest would lose what it runs on. */

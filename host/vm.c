@@ -129,7 +129,11 @@ int vm_destroy(struct vm_host *h, const char *name, struct sb_err *err)
 
 	if (lookup(h, name, &dom, err))
 		return -1;
-	if (!dom || virDomainDestroy(dom) == 0 || is_gone())
+	if (!dom) {
+		vm_end_machine(name);
+		return 0;
+	}
+	if (virDomainDestroy(dom) == 0 || is_gone())
 		return 0;
 	return vm_fail(err, "cannot stop machine '%s'", name);
 }

@@ -17,12 +17,13 @@
 #define IDLE_MS 120000
 
 /*
- * $1 is the prefix, $2 the hash, $3 systemctl.  The new bundle is complete
+ * $1 is the prefix, $2 the hash, $3 systemctl, $4 useradd: a foreign image may
+ * lack the user as whom commands run.  The new bundle is complete
  * beside the old one before they change places, and the old one comes back if
  * the new one's service does not start.
  */
 static const char script[] =
-	"p=$1 hash=$2 systemctl=$3\n"
+	"p=$1 hash=$2 systemctl=$3 useradd=$4\n"
 	"if [ \"$(cat \"$p/.hash\" 2>/dev/null)\" = \"$hash\" ]; then\n"
 	"	echo same\n"
 	"	exec \"$systemctl\" start " UNIT "\n"
@@ -40,6 +41,8 @@ static const char script[] =
 	"\"$systemctl\" restart " UNIT "\n"
 	"status=$?\n"
 	"if [ $status = 0 ]; then\n"
+	"	id user >/dev/null 2>&1 ||\n"
+	"		\"$useradd\" -m -U -s /bin/bash -p '*' user || :\n"
 	"	rm -rf \"$p.old\"\n"
 	"	exit 0\n"
 	"fi\n"
@@ -90,10 +93,11 @@ static char *install_command(const struct install_paths *paths,
 {
 	autofree char *s = ssh_quote(script),
 		      *prefix = ssh_quote(paths->prefix),
-		      *systemctl = ssh_quote(paths->systemctl);
+		      *systemctl = ssh_quote(paths->systemctl),
+		      *useradd = ssh_quote(paths->useradd);
 
-	return xasprintf("exec /bin/sh -c %s sh %s %s %s", s, prefix, hash,
-			 systemctl);
+	return xasprintf("exec /bin/sh -c %s sh %s %s %s %s", s, prefix, hash,
+			 systemctl, useradd);
 }
 
 int ssh_install_at(struct ssh *s, const char *bundle_dir,
@@ -133,6 +137,7 @@ int ssh_install(struct ssh *s, const char *bundle_dir, bool *ret_done,
 	static const struct install_paths paths = {
 		.prefix = "/opt/sandbox",
 		.systemctl = "systemctl",
+		.useradd = "useradd",
 	};
 
 	return ssh_install_at(s, bundle_dir, &paths, ret_done, err);

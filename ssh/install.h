@@ -33,6 +33,7 @@ int ssh_install(struct ssh *s, const char *bundle_dir, bool *ret_done,
 struct install_paths {
 	const char *prefix;    /* "/opt/sandbox" */
 	const char *systemctl; /* "systemctl" */
+	const char *useradd;   /* "useradd" */
 };
 int ssh_install_at(struct ssh *s, const char *bundle_dir,
 		   const struct install_paths *paths, bool *ret_done,

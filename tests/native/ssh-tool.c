@@ -80,6 +80,7 @@ static int run_install(struct ssh *s, char **argv, struct sb_err *err)
 	const struct install_paths paths = {
 		.prefix = need("PREFIX"),
 		.systemctl = need("SYSTEMCTL"),
+		.useradd = "true", /* this machine keeps the users it has */
 	};
 	bool done;
 

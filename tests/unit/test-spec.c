@@ -90,7 +90,8 @@ static void test_fields(void)
 	is_int(s.restart, SPEC_RESTART_ON_FAILURE, "restart");
 	is_str(spec_restart_name(s.restart), "on-failure", "its word");
 	is_int(spec_check(&s, &err), -1, "but not every key works yet");
-	is_str(err.msg, "debug: this cannot be changed yet", "and it says so");
+	is_str(err.msg, "display: this cannot be changed yet",
+	       "and it says so");
 }
 
 static void test_round_trip(void)

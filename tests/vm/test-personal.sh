@@ -63,3 +63,21 @@ pass "ports lead into the guest"
 succeeds sbctl port demo rm "$added"
 ! ask "$added" || fail "a port that was removed still answers"
 pass "a removed port is closed"
+succeeds sbctl down demo
+
+# What only a template or the API can say.
+made=$(curl -s --max-time 300 --unix-socket "$SANDBOX_STATE/run/sandboxd.sock" \
+	-d '{"name":"odd","server_port":9000,"server_log":"mine.log",
+		"workspace":"/work/here","shared_dir":"/mnt/s","debug":true}' \
+	http://localhost/v1/sandboxes)
+eq "$(json .state <<<"$made")" ready "a sandbox made by the API"
+eq "$(sbctl exec odd -- pwd)" /work/here "its workspace"
+sbctl exec odd -- touch mine
+echo text >"$SANDBOX_STATE/text"
+succeeds sbctl cp "$SANDBOX_STATE/text" odd:copied
+eq "$(sbctl exec odd -- cat /work/here/copied)" text "cp goes there"
+[ -s "$(json .share <<<"$made")/logs/mine.log" ] || fail "its log has another name"
+pass "its log"
+contains "$(sbctl logs odd --source guestd)" debug "says more"
+eq "$(sbctl exec odd -- sh -c 'mountpoint -q /mnt/s && echo yes')" yes "its share"
+contains "$(curl -s --max-time 10 "$(json .url <<<"$made")/health")" ok "its port"
