@@ -229,6 +229,11 @@ static json_t *on_message(void *arg, const json_t *msg)
 
 	if (strcmp(type, "identify") == 0)
 		return hello(g);
+	if (strcmp(type, "sync") == 0) {
+		/* The machine is about to be switched off. */
+		sync();
+		return json_pack("{s:s}", "type", "synced");
+	}
 	if (strcmp(type, "personalise") != 0)
 		sb_fail(&err, SB_INVALID, "unknown message type '%s'", type);
 	else if (personalise(g, msg, &err) == 0)

@@ -4,18 +4,43 @@
 
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "common/fs.h"
+#include "common/json.h"
 #include "common/log.h"
 #include "common/util.h"
 #include "host/burial.h"
+#include "host/control.h"
 #include "host/lifecycle-private.h"
 #include "host/ports.h"
+
+#define SYNC_MS (30 * 1000)
 
 struct burial {
 	struct daemon *d;
 	struct sandbox *sb;
 	bool keep;
+	bool running;
 };
+
+/* A preserved disk is to have all that the guest has written. */
+static void flush(const struct sandbox *sb)
+{
+	autofree char *path = sandbox_path(sb, "vm/control.sock");
+	autojson json_t *msg = json_pack("{s:s}", "type", "sync"),
+			*reply = NULL;
+	struct cancel *never = cancel_new();
+	struct control *c = NULL;
+	struct sb_err err;
+
+	if (control_open(path, never, &c, &err) < 0 ||
+	    control_ask(c, msg, "synced", clock_ms() + SYNC_MS, &reply, &err) <
+		    0)
+		log_warn("%s: what the guest wrote last may be lost: %s",
+			 sb->id, err.msg);
+	control_close(c);
+	cancel_free(never);
+}
 
 static void burial_work(void *arg)
 {
@@ -24,6 +49,8 @@ static void burial_work(void *arg)
 	struct vm_host *vm;
 	struct sb_err err;
 
+	if (b->keep && b->running)
+		flush(b->sb);
 	if (daemon_vm(b->d, &vm, &err) < 0 || vm_destroy(vm, domain, &err) < 0)
 		log_err("%s: %s", b->sb->id, err.msg);
 	else if (!b->keep)
@@ -60,6 +87,7 @@ void burial_start(struct daemon *d, struct sandbox *sb)
 	b->d = d;
 	b->sb = sb;
 	b->keep = sb->spec.preserve && !sb->purge;
+	b->running = sb->nports > 0;
 	sb->busy = true;
 	if (sb->ttl)
 		loop_timer_clear(sb->ttl);

@@ -164,6 +164,7 @@ int vm_query(struct vm_host *h, const char *name, enum vm_state *ret,
 	     struct sb_err *err)
 {
 	autodomain virDomainPtr dom = NULL;
+	autofree char *said = NULL;
 	int state;
 
 	if (lookup(h, name, &dom, err))
@@ -172,7 +173,15 @@ int vm_query(struct vm_host *h, const char *name, enum vm_state *ret,
 		*ret = VM_GONE;
 		return 0;
 	}
-	if (virDomainGetState(dom, &state, NULL, 0) < 0) {
+	/*
+	 * libvirt believes that a machine which it has found written down runs,
+	 * until it has connected to its monitor again; asking there waits for
+	 * that.
+	 */
+	if (virDomainQemuMonitorCommand(dom, "info status", &said,
+					VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP) <
+		    0 ||
+	    virDomainGetState(dom, &state, NULL, 0) < 0) {
 		if (!is_gone())
 			return vm_fail(err, "cannot ask about machine '%s'",
 				       name);

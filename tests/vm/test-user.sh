@@ -8,7 +8,8 @@ uid=31415
 home=$(mktemp -d /tmp/sbu-XXXXXX)
 at_exit rm -rf "$home"
 # The build tree may be out of that user's reach: a copy is not.
-cp -r "$top_builddir/host/sandboxctl" "$top_builddir/host/sandboxd" \
+cp -r "$top_builddir/host/sandboxctl" "$top_builddir/host/sandboxctl-ssh" \
+	"$top_builddir/host/sandboxd" \
 	"$top_builddir/guest/bundle" "$top_srcdir/images" "$top_srcdir/configs" \
 	"$home"
 images=$(sbctl image info base --json | json .path | xargs dirname)
