@@ -55,3 +55,10 @@ int daemon_vm_prepare(struct daemon *d, struct sb_err *err)
 
 	return vm_host_prepare(&cfg, &d->accel, err);
 }
+
+bool daemon_vm_remains(const struct daemon *d)
+{
+	autofree char *dir = xasprintf("%s/libvirt", d->state_dir);
+
+	return !d->cfg.libvirt_uri && vm_has_remains(dir);
+}

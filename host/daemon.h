@@ -55,6 +55,9 @@ int daemon_vm(struct daemon *d, struct vm_host **ret, struct sb_err *err);
 /* To be called once, before there is a second thread: vm_host_prepare(). */
 int daemon_vm_prepare(struct daemon *d, struct sb_err *err);
 
+/* Whether an earlier daemon may have left machines. */
+bool daemon_vm_remains(const struct daemon *d);
+
 /* The sandbox with that id or name; SB_NOTFOUND. */
 int daemon_find(struct daemon *d, const char *id, struct sandbox **ret,
 		struct sb_err *err);

@@ -135,7 +135,8 @@ int reconcile(struct daemon *d, struct sb_err *err)
 	struct vm_host *vm;
 
 	load_all(d);
-	if (TAILQ_EMPTY(&d->sandboxes))
+	/* libvirt takes memory and time: only if there is something to ask. */
+	if (TAILQ_EMPTY(&d->sandboxes) && !daemon_vm_remains(d))
 		return 0;
 	if (daemon_vm(d, &vm, err) < 0)
 		return -1;

@@ -80,19 +80,32 @@ void vm_end_machine(const char *name)
 	kill_all(argument);
 }
 
-static void remove_matching(const char *dir, const char *pattern)
+/* How many entries of dir match; they are removed if that is asked for. */
+static size_t match(const char *dir, const char *pattern, bool remove)
 {
 	struct dirent *e;
+	size_t n = 0;
 	DIR *d = opendir(dir);
 
 	while (d && (e = readdir(d))) {
 		autofree char *path = xasprintf("%s/%s", dir, e->d_name);
 
-		if (fnmatch(pattern, e->d_name, 0) == 0)
+		if (fnmatch(pattern, e->d_name, 0) != 0)
+			continue;
+		n++;
+		if (remove)
 			fs_remove_tree(path, NULL);
 	}
 	if (d)
 		closedir(d);
+	return n;
+}
+
+bool vm_has_remains(const char *dir)
+{
+	autofree char *run = xasprintf("%s/run/qemu", dir);
+
+	return match(run, "sandbox-*.pid", false) > 0;
 }
 
 void vm_forget(const struct vm_host *h, const char *name)
@@ -103,7 +116,7 @@ void vm_forget(const struct vm_host *h, const char *name)
 	autofree char *folder = xasprintf("domain-*-%s", name);
 	autofree char *file = xasprintf("%s.*", name);
 
-	remove_matching(lib, folder);
-	remove_matching(run, file);
-	remove_matching(log, file);
+	match(lib, folder, true);
+	match(run, file, true);
+	match(log, file, true);
 }

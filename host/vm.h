@@ -113,6 +113,8 @@ char *vm_xml(const struct vm_spec *spec, struct sb_err *err);
 int vm_start(struct vm_host *h, const struct vm_spec *spec, struct sb_err *err);
 /* Kill it and forget it, from any state; a missing one is fine. */
 int vm_destroy(struct vm_host *h, const char *name, struct sb_err *err);
+/* Whether the embedded driver in dir has notes about machines.  Quick. */
+bool vm_has_remains(const char *dir);
 /* Remove libvirt's own files about a machine that is destroyed: its log. */
 void vm_forget(const struct vm_host *h, const char *name);
 int vm_suspend(struct vm_host *h, const char *name, struct sb_err *err);

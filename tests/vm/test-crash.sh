@@ -64,9 +64,8 @@ succeeds sbctl up orphan
 id=$(sbctl info orphan --json | json .id)
 qemu=$(guests)
 kill -9 "$(daemon_pid)"
-mkdir "$SANDBOX_STATE/sandboxes/sb-00000000"
 mv "$SANDBOX_STATE/sandboxes/$id/journal" "$SANDBOX_STATE/journal"
-sbctl up other --no-wait >/dev/null
+sbctl ls >/dev/null
 wait_until 60 gone "$qemu"
 pass "an orphan is ended"
 wait_until 60 test ! -e "$SANDBOX_STATE/sandboxes/$id"

@@ -42,4 +42,6 @@ eq "$(stat -c %u "$share/made")" $uid "and so are the files in the share"
 eq "$(stat -c %a "$home/s/run/sandboxd.sock")" 600 "the socket is private"
 succeeds as_user down mine
 wait_until 60 no_user_guests
-eq "$(as_user ls -aq)" "" "nothing is left"
+none_listed() { [ -z "$(as_user ls -aq)" ]; }
+wait_until 60 none_listed
+pass "nothing is left"
