@@ -3,7 +3,8 @@
 # A foreign disk image, with a partition table and none of our libraries, is
 # imported, gets guestd over SSH with its libraries, and works.
 . "${0%/*}/functions.sh"
-requires command -v mmdebstrap sfdisk
+requires command -v mmdebstrap
+requires command -v sfdisk
 
 # Our own store, with base's kernel in it, so that nothing is left in the
 # shared one.
