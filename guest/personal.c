@@ -261,8 +261,10 @@ static int mount_shares(struct step *s, struct sb_err *err)
 /* The folder in which commands start is the user's. */
 static int make_workspace(struct step *s, struct sb_err *err)
 {
-	const struct passwd *pw = getpwnam(PERSONAL_USER);
+	struct passwd entry, *pw = NULL;
+	char names[1024];
 
+	getpwnam_r(PERSONAL_USER, &entry, names, sizeof(names), &pw);
 	if (!s->p->workspace)
 		return 0;
 	if (fs_mkdirs(s->p->workspace, 0755, err) < 0)

@@ -57,6 +57,18 @@ contains "$output" bad.yaml:3 "a mistake in a template has its line"
 wait_until 60 nothing_left
 pass "nothing is left"
 
+# A disk that is full: a small one of our own.
+mkdir -m 711 "$SANDBOX_STATE/full"
+mount -t tmpfs -o size=64m,mode=711 full "$SANDBOX_STATE/full"
+at_exit umount "$SANDBOX_STATE/full"
+with_full_disk() { SANDBOX_STATE=$SANDBOX_STATE/full sbctl "$@"; }
+fails_with 10 with_full_disk up demo
+contains "$output" free "a full disk"
+none_there() { [ -z "$(ls -A "$SANDBOX_STATE/full/sandboxes")" ]; }
+wait_until 30 none_there
+pass "leaves nothing there"
+succeeds with_full_disk daemon stop
+
 # A damaged image: a copy of the store's folder, cut short.
 mkdir "$SANDBOX_STATE/images"
 images=${SANDBOX_IMAGES:-$(sbctl image info base --json | json .path | xargs dirname)}
