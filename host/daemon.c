@@ -28,6 +28,7 @@ static struct vm_host_config vm_config(struct daemon *d, const char *dir)
 		.uri = d->cfg.libvirt_uri,
 		.dir = dir,
 		.qemu_user = d->cfg.qemu_user,
+		.after_crash = d->after_crash,
 		.on_event = lifecycle_vm_event,
 		.arg = d,
 	};

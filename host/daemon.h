@@ -35,6 +35,7 @@ struct daemon {
 	struct image_store images;
 	struct accel accel;
 	int64_t started_ms;
+	bool after_crash; /* the last daemon was killed */
 
 	struct sandbox_list sandboxes;
 	struct subscriber_list subscribers;	  /* events.c */

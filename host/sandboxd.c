@@ -151,6 +151,8 @@ static int serve(struct daemon *d, struct sb_err *err)
 		.max_body = MAX_BODY,
 	};
 
+	/* Who ends in peace takes the socket along. */
+	d->after_crash = access(path, F_OK) == 0;
 	accel_probe(&d->accel);
 	if (daemon_vm_prepare(d, err) < 0)
 		log_warn("%s", err->msg);

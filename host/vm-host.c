@@ -284,7 +284,7 @@ int vm_host_open(const struct vm_host_config *cfg, struct vm_host **ret,
 	h->dir = xstrdup(cfg->dir);
 	h->uri = cfg->uri ? xstrdup(cfg->uri) : embedded_uri(cfg->dir);
 	if (!cfg->uri)
-		vm_end_probes(cfg->dir);
+		vm_end_probes(cfg->dir, cfg->after_crash);
 	if (pick_ids(cfg->qemu_user, &h->uid, &h->gid, err) ||
 	    write_config(h, err) || connect_libvirt(h, err))
 		return -1;

@@ -44,7 +44,10 @@ int vm_explain(const char *said, struct sb_err *err);
 /* Whether f is one that we may put into a QEMU option. */
 int vm_forward_check(const struct vm_forward *f, struct sb_err *err);
 
-/* vm-remains.c: end the QEMUs that an earlier daemon was asking for their
- * capabilities in dir, and the one of a machine that libvirt does not know. */
-void vm_end_probes(const char *dir);
+/*
+ * vm-remains.c: end the QEMUs that an earlier daemon was asking for their
+ * capabilities in dir (if wait, also those that are only about to become one),
+ * and the one of a machine that libvirt does not know.
+ */
+void vm_end_probes(const char *dir, bool wait);
 void vm_end_machine(const char *name);

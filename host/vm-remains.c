@@ -21,6 +21,8 @@
 #include "host/vm-private.h"
 
 #define MAX_CMDLINE (256 * 1024)
+#define LATE_TRIES 10
+#define LATE_MS 100
 
 /* Whether a process is a QEMU that has an argument which begins so. */
 static bool is_qemu_with(const char *pid, const char *argument)
@@ -66,11 +68,19 @@ static void kill_all(const char *argument)
 		closedir(d);
 }
 
-void vm_end_probes(const char *dir)
+/*
+ * A child of the daemon that was killed may still be on its way to become a
+ * QEMU, and cannot be told from others until it is one.
+ */
+void vm_end_probes(const char *dir, bool wait)
 {
 	autofree char *monitor = xasprintf("unix:%s/lib/qemu/qmp-", dir);
 
 	kill_all(monitor);
+	for (int i = 0; wait && i < LATE_TRIES; i++) {
+		usleep(LATE_MS * 1000);
+		kill_all(monitor);
+	}
 }
 
 void vm_end_machine(const char *name)

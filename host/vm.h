@@ -27,6 +27,7 @@ struct vm_host_config {
 	const char *uri;       /* NULL: qemu:///embed?root=dir */
 	const char *dir;       /* root of the embedded driver */
 	const char *qemu_user; /* NULL: chosen; see vm_host_open */
+	bool after_crash;      /* the last one to use dir was killed */
 	/* Called on libvirt's thread; name is the domain's. */
 	void (*on_event)(void *arg, const char *name, enum vm_event ev,
 			 const char *detail);

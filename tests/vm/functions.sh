@@ -116,9 +116,24 @@ nothing_left() {
 		[ -z "$(ls -A "$SANDBOX_STATE/sandboxes" 2>/dev/null)" ]
 }
 
+# What there is to see when a test has failed.
+show() {
+	local pid
+	echo "--- the end of sandboxd.log:"
+	tail -n 20 "$SANDBOX_STATE/sandboxd.log"
+	echo "--- files of sandboxes:"
+	ls "$SANDBOX_STATE"/sandboxes/* 2>/dev/null
+	for pid in $(guests); do
+		echo "--- QEMU $pid:"
+		tr '\0' ' ' <"/proc/$pid/cmdline" | cut -c 1-400
+		echo
+	done
+}
+
 # Whatever happened, nothing of a test outlives it.
 bury() {
 	local pid
+	[ "${status:-0}" -eq 0 ] || show
 	stop_daemon
 	for pid in $(guests); do
 		kill -9 "$pid"
