@@ -15,10 +15,12 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/token.h"
+#include "guest/api.h"
 #include "guest/control.h"
 #include "guest/guestd.h"
 #include "guest/message.h"
 #include "guest/personal.h"
+#include "guest/process.h"
 #include "guest/rootfs.h"
 
 #define MAX_BODY (8 * 1024 * 1024)
@@ -299,6 +301,9 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 		return -1;
 	if (o->token_file && take_token_file(g, o->token_file, err) < 0)
 		return -1;
+	g->processes = process_table_new(g->loop, g->run_dir, err);
+	if (!g->processes)
+		return -1;
 	g->httpd = httpd_new(g->loop, &cfg, err);
 	if (!g->httpd ||
 	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
@@ -317,6 +322,7 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 static void guestd_done(struct guestd *g)
 {
 	control_free(g->control);
+	process_table_free(g->processes);
 	httpd_free(g->httpd);
 	loop_free(g->loop);
 	free(g->token);
