@@ -13,53 +13,15 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/token.h"
-#include "guest/process.h"
+#include "guest/process-private.h"
 
-#define ID_BYTES 6
-#define READ_SIZE (64 * 1024)
+/* More than a pipe holds, unless someone goes on writing. */
+#define MAX_DRAIN (2 * 1024 * 1024)
 /*
  * When a program has ended, all that it printed is in the pipes.  Helpers of
  * its own that print a last line are waited for this long.
  */
 #define GRACE_MS 100
-
-enum { PIPE_IN, PIPE_OUT, PIPE_ERR, NPIPES };
-
-/*
- * RUNNING → ENDING when it was reaped → ENDED when its output ended or
- * GRACE_MS passed.  Output of what it left behind is still read then.
- */
-enum state { RUNNING, ENDING, ENDED };
-
-struct process {
-	TAILQ_ENTRY(process) next;
-	struct process_table *table; /* NULL: forgotten */
-	int refs;		     /* ours, the table's, one an open pipe */
-	char id[2 * ID_BYTES + 1];
-	char *command, *user;
-	pid_t pid;
-	enum state state;
-	bool timed_out;
-	int wait_status;
-	int64_t started_ms, ended_ms, started_wall_ms;
-	uv_pipe_t pipe[NPIPES];
-	bool open[NPIPES];
-	bool stdin_ends; /* when what is queued was read */
-	struct output *output;
-	struct loop_timer *timer; /* timeout, then kill, then grace */
-	LIST_HEAD(, process_watch) watches;
-};
-
-TAILQ_HEAD(process_list, process);
-
-struct process_table {
-	struct loop *loop;
-	char *dir;
-	uv_signal_t sigchld;
-	struct process_list all; /* what began or ended last comes first */
-	int nrunning, nended;
-	char buf[READ_SIZE];
-};
 
 struct process *process_ref(struct process *p)
 {
@@ -106,7 +68,7 @@ static void on_pipe_closed(uv_handle_t *h)
 	process_unref(h->data);
 }
 
-static void close_pipe(struct process *p, int i)
+void process_close_pipe(struct process *p, int i)
 {
 	if (!p->open[i])
 		return;
@@ -127,7 +89,7 @@ static void forget(struct process *p)
 	p->table = NULL;
 	loop_timer_free(steal(&p->timer));
 	for (int i = 0; i < NPIPES; i++)
-		close_pipe(p, i);
+		process_close_pipe(p, i);
 	tell(p);
 	process_unref(p);
 }
@@ -180,7 +142,7 @@ static void on_alloc(uv_handle_t *h, size_t hint, uv_buf_t *ret)
 {
 	struct process *p = h->data;
 
-	*ret = uv_buf_init(p->table->buf, READ_SIZE);
+	*ret = uv_buf_init(p->table->buf, PROCESS_READ_SIZE);
 }
 
 static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
@@ -195,11 +157,36 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 		output_add(p->output, is_out ? OUTPUT_STDOUT : OUTPUT_STDERR,
 			   buf->base, n);
 	else
-		close_pipe(p, is_out ? PIPE_OUT : PIPE_ERR);
+		process_close_pipe(p, is_out ? PIPE_OUT : PIPE_ERR);
 	if (process_is_silent(p))
 		end(p);
 	tell(p);
 	process_unref(p);
+}
+
+/* Take what is in the pipes already, however busy the loop is. */
+static void drain(struct process *p)
+{
+	for (int i = PIPE_OUT; i <= PIPE_ERR; i++) {
+		size_t got = 0;
+		ssize_t n = 1;
+		int fd;
+
+		if (!p->open[i] ||
+		    uv_fileno((uv_handle_t *)&p->pipe[i], &fd) < 0)
+			continue;
+		while (n > 0 && got < MAX_DRAIN) {
+			n = read(fd, p->table->buf, PROCESS_READ_SIZE);
+			if (n > 0)
+				output_add(p->output,
+					   i == PIPE_OUT ? OUTPUT_STDOUT
+							 : OUTPUT_STDERR,
+					   p->table->buf, n);
+			got += MAX(n, 0);
+		}
+		if (n == 0)
+			process_close_pipe(p, i);
+	}
 }
 
 static int open_pipe(struct process *p, int i, int fd)
@@ -231,6 +218,7 @@ static void on_timer(void *arg)
 
 	if (p->state == ENDING) {
 		process_ref(p);
+		drain(p);
 		end(p);
 		tell(p);
 		process_unref(p);
@@ -256,7 +244,7 @@ static void reap(struct process *p)
 	p->ended_ms = clock_ms();
 	p->state = ENDING;
 	process_ref(p);
-	close_pipe(p, PIPE_IN);
+	process_close_pipe(p, PIPE_IN);
 	if (process_is_silent(p)) {
 		end(p);
 		tell(p);
@@ -344,7 +332,7 @@ static struct process *process_new(struct process_table *t,
 {
 	struct process *p = xcalloc(1, sizeof(*p));
 
-	random_hex(p->id, ID_BYTES);
+	random_hex(p->id, PROCESS_ID_BYTES);
 	p->table = t;
 	p->refs = 1;
 	p->pid = pid;
@@ -434,55 +422,6 @@ pid_t process_pid(const struct process *p)
 const struct output *process_output(const struct process *p)
 {
 	return p->output;
-}
-
-struct write {
-	uv_write_t req;
-	char data[];
-};
-
-static void on_written(uv_write_t *req, int status)
-{
-	uv_stream_t *s = req->handle;
-	struct process *p = s->data;
-
-	free(req->data);
-	if (status < 0 || (p->stdin_ends && !uv_stream_get_write_queue_size(s)))
-		close_pipe(p, PIPE_IN);
-}
-
-int process_write(struct process *p, const char *data, size_t len,
-		  struct sb_err *err)
-{
-	uv_stream_t *s = (uv_stream_t *)&p->pipe[PIPE_IN];
-	struct write *w;
-	uv_buf_t buf;
-
-	if (!p->open[PIPE_IN] || p->stdin_ends)
-		return sb_fail(err, SB_CONFLICT, "process '%s' reads no stdin",
-			       p->id);
-	if (uv_stream_get_write_queue_size(s) + len > PROCESS_MAX_STDIN)
-		return sb_fail(err, SB_BUSY,
-			       "process '%s' has not read what it was given",
-			       p->id);
-	w = xmalloc(sizeof(*w) + len);
-	memcpy(w->data, data, len);
-	w->req.data = w;
-	buf = uv_buf_init(w->data, len);
-	if (uv_write(&w->req, s, &buf, 1, on_written) < 0) {
-		free(w);
-		close_pipe(p, PIPE_IN);
-		return sb_fail(err, SB_CONFLICT, "process '%s' reads no stdin",
-			       p->id);
-	}
-	return 0;
-}
-
-void process_close_stdin(struct process *p)
-{
-	p->stdin_ends = true;
-	if (!uv_stream_get_write_queue_size((uv_stream_t *)&p->pipe[PIPE_IN]))
-		close_pipe(p, PIPE_IN);
 }
 
 /*
