@@ -26,6 +26,10 @@ const struct http_route guestd_routes[] = {
 	  "Run a command and send its output as events",
 	  { "/shell/stream", "/v1/bash/exec/stream" } },
 
+	{ "POST", "/v1/code/execute", post_code, 0,
+	  "Run code of a language and answer when it has ended",
+	  { "/code/execute" } },
+
 	{ "GET", "/v1/processes", get_processes, 0,
 	  "Running and recently ended commands", { NULL } },
 	{ "GET", "/v1/processes/{id}", get_process, 0,

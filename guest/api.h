@@ -8,6 +8,9 @@
 /* The table, in api.c. */
 extern const struct http_route guestd_routes[];
 
+/* api-code.c */
+void post_code(struct http_req *req);
+
 /* api-processes.c */
 void get_processes(struct http_req *req);
 void get_process(struct http_req *req);

@@ -19,7 +19,8 @@ struct guestd {
 	struct control *control;
 	struct process_table *processes;
 	const char *run_dir;
-	bool own_log; /* not one that was asked for */
+	char *languages_file; /* JSON, see toolchain.h */
+	bool own_log;	      /* not one that was asked for */
 	const char *listen;
 	int port;
 	int64_t started_ms; /* monotonic */
