@@ -360,3 +360,18 @@ exec_many 2000
 request /v1/processes
 is '.processes | length' 256
 is '[.processes[] | select(.state == "running")] | length' 0
+
+# 512 at once and no more; there is room again when one was killed.
+curl -sS -m 120 -d '{"command": "sleep 1000", "background": true}' \
+	-o "$dir/many/#1" "$url/v1/shell/exec?[1-512]" || fail "curl"
+exec_json '{"command": "true"}'
+expect 503 '"code":"busy"'
+request "/v1/processes/$(jq -r .id "$dir/many/1")" -X DELETE
+expect 204
+wait_until 20 ended "$(jq -r .id "$dir/many/1")"
+exec_json '{"command": "true"}'
+expect 200
+for i in $(seq 2 512); do
+	echo "url = $url/v1/processes/$(jq -r .id "$dir/many/$i")"
+done > "$dir/urls"
+curl -sS -m 120 -X DELETE -o /dev/null -K "$dir/urls" || fail "curl"
