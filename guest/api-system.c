@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "guest/api.h"
 #include "guest/guestd.h"
 #include "guest/languages.h"
 #include "guest/personal.h"
@@ -23,7 +24,7 @@ static long long uptime_s(const struct guestd *g)
 	return (clock_ms() - g->started_ms) / 1000;
 }
 
-static void get_health(struct http_req *req)
+void get_health(struct http_req *req)
 {
 	const struct guestd *g = http_ctx(req);
 
@@ -51,7 +52,7 @@ static json_t *missing_parts(const struct guestd *g)
 	return list;
 }
 
-static void get_ready(struct http_req *req)
+void get_ready(struct http_req *req)
 {
 	json_t *missing = missing_parts(http_ctx(req));
 	bool ready = json_array_size(missing) == 0;
@@ -157,7 +158,7 @@ static void reply_facts(void *arg)
 	free(f);
 }
 
-static void get_sandbox(struct http_req *req)
+void get_sandbox(struct http_req *req)
 {
 	struct facts *f = xcalloc(1, sizeof(*f));
 
@@ -167,7 +168,7 @@ static void get_sandbox(struct http_req *req)
 	loop_work(f->g->loop, gather, reply_facts, f);
 }
 
-static void get_openapi(struct http_req *req)
+void get_openapi(struct http_req *req)
 {
 	const struct guestd *g = http_ctx(req);
 
@@ -192,7 +193,7 @@ static void add_metric(struct buf *b, const char *name, const char *type,
 		 type, name, value);
 }
 
-static void get_metrics(struct http_req *req)
+void get_metrics(struct http_req *req)
 {
 	const struct guestd *g = http_ctx(req);
 	autobuf struct buf b = { 0 };
@@ -213,19 +214,3 @@ static void get_metrics(struct http_req *req)
 		   "Memory in use.", resident_bytes());
 	http_reply(req, 200, "text/plain; version=0.0.4", b.p, b.len);
 }
-
-const struct http_route guestd_routes[] = {
-	/* clang-format off */
-	{ "GET", "/health", get_health, HTTP_PUBLIC,
-	  "Whether guestd is alive", { "/livez" } },
-	{ "GET", "/readyz", get_ready, HTTP_PUBLIC,
-	  "Whether everything that was asked for is up", { NULL } },
-	{ "GET", "/v1/sandbox", get_sandbox, 0,
-	  "Facts about this machine", { NULL } },
-	{ "GET", "/v1/openapi.json", get_openapi, 0,
-	  "This description", { NULL } },
-	{ "GET", "/metrics", get_metrics, 0,
-	  "Figures for Prometheus", { NULL } },
-	{ NULL, NULL, NULL, 0, NULL, { NULL } },
-	/* clang-format on */
-};

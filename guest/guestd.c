@@ -15,10 +15,12 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/token.h"
+#include "guest/api.h"
 #include "guest/control.h"
 #include "guest/guestd.h"
 #include "guest/message.h"
 #include "guest/personal.h"
+#include "guest/process.h"
 #include "guest/rootfs.h"
 
 #define MAX_BODY (8 * 1024 * 1024)
@@ -35,6 +37,7 @@ struct options {
 	const char *control;
 	const char *run_dir;
 	const char *log;
+	const char *languages;
 };
 
 static const char usage[] =
@@ -50,6 +53,7 @@ static const char usage[] =
 	")\n"
 	"  --run-dir DIR      state of this boot (/run/sandbox)\n"
 	"  --log FILE         log to FILE (DIR/guestd.log, then in the share)\n"
+	"  --languages FILE   how to run code (languages.json of the bundle)\n"
 	"  --version, --help\n";
 
 static bool check_token(void *ctx, const char *token)
@@ -189,24 +193,27 @@ static json_t *line_of(const char *path)
 	return json_text(text, strcspn(text, "\n"));
 }
 
-/* The bundle that we are part of: BUNDLE/bin/guestd, BUNDLE/.hash */
-static json_t *bundle_hash(void)
+/* A file of the bundle that we are part of as BUNDLE/bin/guestd. */
+static char *bundle_file(const char *name)
 {
 	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 16);
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	char *slash;
 
-	if (n < 0)
-		return json_str("");
-	exe[n] = '\0';
+	exe[MAX(n, 0)] = '\0';
 	for (int i = 0; i < 2; i++) {
 		slash = strrchr(exe, '/');
-		if (!slash)
-			return json_str("");
-		*slash = '\0';
+		if (slash)
+			*slash = '\0';
 	}
-	strcat(exe, "/.hash");
-	return line_of(exe);
+	return xasprintf("%s/%s", exe, name);
+}
+
+static json_t *bundle_hash(void)
+{
+	autofree char *path = bundle_file(".hash");
+
+	return line_of(path);
 }
 
 static json_t *hello(const struct guestd *g)
@@ -299,6 +306,9 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 		return -1;
 	if (o->token_file && take_token_file(g, o->token_file, err) < 0)
 		return -1;
+	g->processes = process_table_new(g->loop, g->run_dir, err);
+	if (!g->processes)
+		return -1;
 	g->httpd = httpd_new(g->loop, &cfg, err);
 	if (!g->httpd ||
 	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
@@ -317,10 +327,12 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 static void guestd_done(struct guestd *g)
 {
 	control_free(g->control);
+	process_table_free(g->processes);
 	httpd_free(g->httpd);
 	loop_free(g->loop);
 	free(g->token);
 	free(g->sandbox);
+	free(g->languages_file);
 	json_decref(g->message);
 	json_decref(g->receipt);
 	json_decref(g->languages);
@@ -342,6 +354,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		OPT_CONTROL,
 		OPT_RUN_DIR,
 		OPT_LOG,
+		OPT_LANGUAGES,
 		OPT_VERSION,
 		OPT_HELP
 	};
@@ -354,6 +367,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "control",    required_argument, NULL, OPT_CONTROL },
 		{ "run-dir",    required_argument, NULL, OPT_RUN_DIR },
 		{ "log",        required_argument, NULL, OPT_LOG },
+		{ "languages",  required_argument, NULL, OPT_LANGUAGES },
 		{ "version",    no_argument,       NULL, OPT_VERSION },
 		{ "help",       no_argument,       NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
@@ -386,6 +400,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case OPT_LOG:
 			o->log = optarg;
+			break;
+		case OPT_LANGUAGES:
+			o->languages = optarg;
 			break;
 		case OPT_VERSION:
 			puts("guestd " PACKAGE_VERSION);
@@ -422,6 +439,8 @@ int main(int argc, char **argv)
 	g.listen = o.listen;
 	g.no_auth = o.no_auth;
 	g.own_log = !o.log;
+	g.languages_file = o.languages ? xstrdup(o.languages)
+				       : bundle_file("languages.json");
 	r = start(&g, &o, &err);
 	if (r == 0) {
 		loop_run(g.loop);

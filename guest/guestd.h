@@ -17,8 +17,10 @@ struct guestd {
 	struct loop *loop;
 	struct httpd *httpd;
 	struct control *control;
+	struct process_table *processes;
 	const char *run_dir;
-	bool own_log; /* not one that was asked for */
+	char *languages_file; /* JSON, see toolchain.h */
+	bool own_log;	      /* not one that was asked for */
 	const char *listen;
 	int port;
 	int64_t started_ms; /* monotonic */
@@ -35,6 +37,3 @@ static inline bool guestd_is_open(const struct guestd *g)
 {
 	return g->no_auth || g->token;
 }
-
-/* api-system.c */
-extern const struct http_route guestd_routes[];

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The route that runs code of a language. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "guest/api.h"
+#include "guest/run.h"
+#include "guest/toolchain.h"
+
+/* A folder that goes when the process in it has ended. */
+struct folder {
+	struct loop *loop;
+	struct process *p;
+	struct process_watch watch;
+	char path[sizeof("/tmp/sandbox-code-XXXXXX")];
+};
+
+/* What came in, and what it is run with; the strings are body's. */
+struct code {
+	json_t *body;
+	const char *text;
+	struct toolchain tc;
+	struct run_params params;
+	struct spawn_as *as;
+};
+
+static void remove_folder(void *arg)
+{
+	const struct folder *f = arg;
+	struct sb_err err;
+
+	if (fs_remove_tree(f->path, &err) < 0)
+		log_warn("%s", err.msg);
+}
+
+static void on_change(void *arg)
+{
+	struct folder *f = arg;
+	struct process_status st;
+
+	process_get_status(f->p, &st);
+	if (st.running)
+		return;
+	process_unwatch(&f->watch);
+	process_unref(f->p);
+	loop_work(f->loop, remove_folder, free, f);
+}
+
+/* The folder becomes the account's when all in it is. */
+static int fill_folder(struct folder *f, const struct code *c, const char *file,
+		       struct sb_err *err)
+{
+	if (fs_write_atomic(file, c->text, strlen(c->text), 0600, err) < 0 ||
+	    spawn_as_own(c->as, file, err) < 0)
+		return -1;
+	return spawn_as_own(c->as, f->path, err);
+}
+
+static int start_in(struct folder *f, struct guestd *g, const struct code *c,
+		    struct process **ret, struct sb_err *err)
+{
+	const struct toolchain *tc = &c->tc;
+	autofree char *file = xasprintf("%s/main.%s", f->path, tc->extension);
+	autofree char *title = xasprintf("%s code", tc->name);
+	autobuf struct buf script = { 0 };
+	const char *argv[] = { "/bin/sh", "-c", NULL, NULL };
+
+	buf_addf(&script, "DIR=%s\nFILE=%s\n", f->path, file);
+	if (tc->compile)
+		buf_addf(&script, "{ %s\n} </dev/null || exit\n", tc->compile);
+	buf_addf(&script, "%s\n", tc->run);
+	argv[2] = script.p;
+	if (fill_folder(f, c, file, err) < 0)
+		return -1;
+	return run_start(g, &c->params, c->as, argv, title, ret, err);
+}
+
+static int start(struct guestd *g, const struct code *c, struct process **ret,
+		 struct sb_err *err)
+{
+	struct folder *f = xcalloc(1, sizeof(*f));
+
+	strcpy(f->path, "/tmp/sandbox-code-XXXXXX");
+	f->loop = g->loop;
+	if (!mkdtemp(f->path)) {
+		sb_fail(err, sb_code_of_errno(errno),
+			"cannot make a folder in /tmp: %m");
+		free(f);
+		return -1;
+	}
+	if (start_in(f, g, c, ret, err) < 0) {
+		remove_folder(f);
+		free(f);
+		return -1;
+	}
+	f->p = process_ref(*ret);
+	f->watch.fn = on_change;
+	f->watch.arg = f;
+	process_watch(f->p, &f->watch);
+	return 0;
+}
+
+static int check_needs(const struct code *c, struct sb_err *err)
+{
+	const json_t *need;
+	size_t i;
+
+	json_array_foreach(c->tc.needs, i, need) {
+		const char *name = json_string_value(need);
+		autofree char *path = name ? spawn_as_find(c->as, name) : NULL;
+
+		if (path)
+			continue;
+		sb_fail(err, SB_MISSING,
+			"language '%s' needs '%s', which is not installed here",
+			c->tc.name, name ? name : "?");
+		return sb_hint(err, "Image '%s' has it: use a sandbox of that.",
+			       c->tc.image);
+	}
+	return 0;
+}
+
+static int parse(struct http_req *req, struct code *c, struct sb_err *err)
+{
+	static const char *const fields[] = { "code", "language", RUN_FIELDS,
+					      NULL };
+	struct guestd *g = http_ctx(req);
+	const char *language = NULL;
+
+	if (http_body_json(req, &c->body, err) < 0 ||
+	    json_only(c->body, fields, err) < 0 ||
+	    json_get_str(c->body, "code", &c->text, err) < 0 ||
+	    json_get_str(c->body, "language", &language, err) < 0 ||
+	    run_parse(c->body, &c->params, err) < 0)
+		return -1;
+	if (!c->text || str_empty(language))
+		return sb_fail(err, SB_INVALID, "'%s' is missing",
+			       c->text ? "language" : "code");
+	if (toolchain_load(g->languages_file, language, &c->tc, err) < 0 ||
+	    run_as(g, &c->params, &c->as, err) < 0)
+		return -1;
+	return check_needs(c, err);
+}
+
+void post_code(struct http_req *req)
+{
+	struct code c = { 0 };
+	struct process *p = NULL;
+	struct sb_err err;
+
+	if (parse(req, &c, &err) < 0 ||
+	    start(http_ctx(req), &c, &p, &err) < 0) {
+		http_fail(req, &err);
+	} else {
+		run_reply(req, &c.params, p,
+			  json_pack("{s:s}", "language", c.tc.name));
+		process_unref(p);
+	}
+	spawn_as_free(c.as);
+	toolchain_done(&c.tc);
+	json_decref(c.body);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* The handlers of guestd's routes, by the file that they are in. */
+
+#include "common/httpd.h"
+
+/* The table, in api.c. */
+extern const struct http_route guestd_routes[];
+
+/* api-code.c */
+void post_code(struct http_req *req);
+
+/* api-processes.c */
+void get_processes(struct http_req *req);
+void get_process(struct http_req *req);
+void get_process_output(struct http_req *req);
+void post_process_stdin(struct http_req *req);
+void post_process_signal(struct http_req *req);
+void delete_process(struct http_req *req);
+
+/* api-shell.c */
+void post_shell_exec(struct http_req *req);
+void post_shell_stream(struct http_req *req);
+
+/* api-system.c */
+void get_health(struct http_req *req);
+void get_ready(struct http_req *req);
+void get_sandbox(struct http_req *req);
+void get_openapi(struct http_req *req);
+void get_metrics(struct http_req *req);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The output of a process as Server-Sent Events.  A client is sent what it
+ * takes, from the store: one that does not read costs no memory and does not
+ * hold up the process.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/json.h"
+#include "guest/run.h"
+#include "guest/text.h"
+
+#define PIECE (32 * 1024)
+
+struct follower {
+	struct http_stream *s;
+	struct process *p;
+	struct process_watch watch;
+	enum output_stream stream;
+	uint64_t at; /* in the stream that is followed */
+	bool full;   /* until on_drain */
+	bool ended;
+};
+
+static size_t send_event(struct follower *f, const char *event,
+			 json_t *j /* takes */)
+{
+	autofree char *text = json_print(j);
+	char id[24];
+
+	snprintf(id, sizeof(id), "%llu", (unsigned long long)f->at);
+	json_decref(j);
+	return http_stream_event(f->s, id, event, text);
+}
+
+/* What comes next, and where in its own stream it is. */
+static size_t next_piece(const struct follower *f, char *data,
+			 enum output_stream *ret_stream, uint64_t *ret_offset)
+{
+	const struct output *o = process_output(f->p);
+
+	if (f->stream == OUTPUT_MERGED)
+		return output_read_piece(o, f->at, data, PIECE, ret_stream,
+					 ret_offset);
+	*ret_stream = f->stream;
+	*ret_offset = f->at;
+	return output_read(o, f->stream, f->at, data, PIECE);
+}
+
+/* Send one piece; false when there is none to send yet. */
+static bool send_piece(struct follower *f, bool running, size_t *ret_pending)
+{
+	enum output_stream stream;
+	char data[PIECE];
+	uint64_t offset;
+	size_t n, whole;
+	bool base64;
+	json_t *j;
+
+	n = next_piece(f, data, &stream, &offset);
+	if (!n)
+		return false;
+	/* The rest of a character may be on its way. */
+	whole = text_whole(data, n);
+	if (!whole && running && n < 4 &&
+	    f->at + n == output_kept(process_output(f->p), f->stream))
+		return false;
+	if (whole)
+		n = whole;
+	base64 = !text_is_valid(data, n);
+	j = json_object();
+	json_put(j, "data", text_json(data, n, base64));
+	json_put(j, "offset", json_integer((json_int_t)offset));
+	if (base64)
+		json_put(j, "encoding", json_str("base64"));
+	f->at += n;
+	*ret_pending =
+		send_event(f, stream == OUTPUT_STDOUT ? "stdout" : "stderr", j);
+	return true;
+}
+
+static void pump(struct follower *f)
+{
+	struct process_status st;
+	size_t pending = 0;
+	json_t *j;
+
+	if (f->ended || f->full)
+		return;
+	process_get_status(f->p, &st);
+	while (pending < HTTP_STREAM_HIGH)
+		if (!send_piece(f, st.running, &pending))
+			break;
+	f->full = pending >= HTTP_STREAM_HIGH;
+	if (f->full || st.running)
+		return;
+	j = json_object();
+	json_put(j, "id", json_str(process_id(f->p)));
+	run_put_status(j, f->p);
+	send_event(f, "exit", j);
+	f->ended = true;
+	http_stream_end(f->s);
+}
+
+static void on_change(void *arg)
+{
+	pump(arg);
+}
+
+static void on_drain(struct http_stream *s, void *arg)
+{
+	struct follower *f = arg;
+
+	f->full = false;
+	pump(f);
+}
+
+static void on_close(struct http_stream *s, void *arg)
+{
+	struct follower *f = arg;
+
+	process_unwatch(&f->watch);
+	process_unref(f->p);
+	free(f);
+}
+
+void run_follow(struct http_req *req, struct process *p,
+		enum output_stream stream, uint64_t offset)
+{
+	static const struct http_stream_ops ops = {
+		.on_drain = on_drain,
+		.on_close = on_close,
+	};
+	struct follower *f = xcalloc(1, sizeof(*f));
+
+	f->p = process_ref(p);
+	f->stream = stream;
+	f->at = offset;
+	f->watch.fn = on_change;
+	f->watch.arg = f;
+	process_watch(p, &f->watch);
+	f->s = http_stream_begin(req, 200, "text/event-stream", &ops, f);
+	send_event(f, "start",
+		   json_pack("{s:s, s:i}", "id", process_id(p), "pid",
+			     (int)process_pid(p)));
+	pump(f);
+}

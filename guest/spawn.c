@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start a program with an identity, an environment and pipes. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "guest/guestd.h"
+#include "guest/spawn.h"
+
+#define MAX_ENV_FILE (1024 * 1024)
+#define MAX_GROUPS 256
+#define MAX_PASSWD (64 * 1024)
+#define MAX_ENV 4096
+#define CHILD_NOFILE 1024
+#define OUR_NOFILE 16384
+#define USER_PATH "/usr/local/bin:/usr/bin:/bin"
+#define ROOT_PATH "/usr/local/sbin:" USER_PATH ":/usr/sbin:/sbin"
+
+struct spawn_as {
+	char *user, *home;
+	uid_t uid;
+	gid_t gid;
+	gid_t groups[MAX_GROUPS];
+	int ngroups;
+	bool change; /* we are someone else now */
+	char *env[MAX_ENV + 1];
+	size_t nenv;
+};
+
+/* user NULL: our own account. */
+static bool find_account(const char *user, struct passwd *pw, char *text)
+{
+	struct passwd *found = NULL;
+	int r = user ? getpwnam_r(user, pw, text, MAX_PASSWD, &found)
+		     : getpwuid_r(geteuid(), pw, text, MAX_PASSWD, &found);
+
+	return r == 0 && found;
+}
+
+static void set_base_env(struct spawn_as *as, const struct passwd *pw)
+{
+	spawn_as_setenv(as, "PATH", as->uid ? USER_PATH : ROOT_PATH);
+	spawn_as_setenv(as, "HOME", as->home);
+	spawn_as_setenv(as, "USER", as->user);
+	spawn_as_setenv(as, "LOGNAME", as->user);
+	spawn_as_setenv(as, "SHELL",
+			str_empty(pw->pw_shell) ? "/bin/sh" : pw->pw_shell);
+	spawn_as_setenv(as, "LANG", "C.UTF-8");
+}
+
+static int check_account(const char *user, const struct passwd *pw,
+			 struct sb_err *err)
+{
+	if (geteuid() != 0 && pw->pw_uid != geteuid())
+		return sb_fail(err, SB_DENIED,
+			       "guestd does not run as root and so cannot run "
+			       "a command as 'user' '%s'",
+			       user);
+	return 0;
+}
+
+int spawn_as_new(const char *user, struct spawn_as **ret, struct sb_err *err)
+{
+	autofree char *text = xmalloc(MAX_PASSWD);
+	autospawnas struct spawn_as *as = xcalloc(1, sizeof(*as));
+	struct passwd pw = { .pw_name = "", .pw_dir = "/" };
+
+	if (user) {
+		if (!find_account(user, &pw, text))
+			return sb_fail(err, SB_INVALID,
+				       "'user': there is no account '%s'",
+				       user);
+		if (check_account(user, &pw, err) < 0)
+			return -1;
+	} else if (geteuid() != 0 || !find_account(GUESTD_USER, &pw, text)) {
+		pw.pw_uid = geteuid();
+		pw.pw_gid = getegid();
+		find_account(NULL, &pw, text);
+	}
+	as->user = xstrdup(pw.pw_name);
+	as->home = xstrdup(pw.pw_dir);
+	as->uid = pw.pw_uid;
+	as->gid = pw.pw_gid;
+	as->change = geteuid() == 0;
+	as->ngroups = MAX_GROUPS;
+	/* More groups than that: the first ones. */
+	if (as->change &&
+	    getgrouplist(as->user, as->gid, as->groups, &as->ngroups) < 0)
+		as->ngroups = MAX_GROUPS;
+	set_base_env(as, &pw);
+	*ret = steal(&as);
+	return 0;
+}
+
+void spawn_as_free(struct spawn_as *as)
+{
+	if (!as)
+		return;
+	for (size_t i = 0; i < as->nenv; i++)
+		free(as->env[i]);
+	free(as->user);
+	free(as->home);
+	free(as);
+}
+
+const char *spawn_as_user(const struct spawn_as *as)
+{
+	return as->user;
+}
+
+static char **find_env(const struct spawn_as *as, const char *name, size_t len)
+{
+	for (size_t i = 0; i < as->nenv; i++)
+		if (strncmp(as->env[i], name, len) == 0 &&
+		    as->env[i][len] == '=')
+			return (char **)&as->env[i];
+	return NULL;
+}
+
+static void put_env(struct spawn_as *as, char *pair /* takes */)
+{
+	char **old = find_env(as, pair, strcspn(pair, "="));
+
+	if (old) {
+		free(*old);
+		*old = pair;
+	} else if (as->nenv < MAX_ENV) {
+		as->env[as->nenv++] = pair;
+	} else {
+		free(pair);
+	}
+}
+
+void spawn_as_setenv(struct spawn_as *as, const char *name, const char *value)
+{
+	put_env(as, xasprintf("%s=%s", name, value));
+}
+
+void spawn_as_read_env(struct spawn_as *as, const char *path)
+{
+	autofree char *text = NULL;
+	char *save, *line;
+
+	if (fs_read(path, MAX_ENV_FILE, &text, NULL, NULL) < 0)
+		return;
+	for (line = strtok_r(text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
+		if (*line != '=' && strchr(line, '='))
+			put_env(as, xstrdup(line));
+}
+
+char *spawn_as_find(const struct spawn_as *as, const char *program)
+{
+	char **pair = find_env(as, "PATH", 4);
+	autofree char *dirs = xstrdup(pair ? *pair + 5 : "");
+	char *save, *d;
+
+	for (d = strtok_r(dirs, ":", &save); d;
+	     d = strtok_r(NULL, ":", &save)) {
+		autofree char *path = xasprintf("%s/%s", d, program);
+
+		if (access(path, X_OK) == 0)
+			return steal(&path);
+	}
+	return NULL;
+}
+
+int spawn_as_own(const struct spawn_as *as, const char *path,
+		 struct sb_err *err)
+{
+	if (as->change && lchown(path, as->uid, as->gid) < 0)
+		return sb_fail(err, SB_SYSTEM, "cannot give away '%s': %m",
+			       path);
+	return 0;
+}
+
+/* What the child needs; it must not allocate. */
+struct child {
+	const struct spawn_as *as;
+	const char *const *argv;
+	const char *base, *cwd;
+	int fd[3];
+	int report;
+};
+
+/* What went wrong in the child before the program ran. */
+struct failure {
+	enum { IN_SETUP, IN_IDENTITY, IN_CWD, IN_EXEC } where;
+	int errnum;
+};
+
+static int become(const struct spawn_as *as)
+{
+	if (!as->change)
+		return 0;
+	if (setgroups(as->ngroups, as->groups) < 0 ||
+	    setresgid(as->gid, as->gid, as->gid) < 0)
+		return -1;
+	return setresuid(as->uid, as->uid, as->uid);
+}
+
+/* guestd is the last that the kernel kills; what it runs is not. */
+static void be_killable(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "0", 1) < 0)
+		errno = 0; /* not allowed to: then it was not lowered */
+	if (fd >= 0)
+		close(fd);
+}
+
+static void set_limits(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
+		lim.rlim_cur = MIN(lim.rlim_max, CHILD_NOFILE);
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+	umask(022);
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static __attribute__((noreturn)) void child_fail(const struct child *c,
+						 int where)
+{
+	struct failure f = { .where = where, .errnum = errno };
+
+	_exit(write(c->report, &f, sizeof(f)) == sizeof(f) ? 127 : 126);
+}
+
+/* After fork() in a program with threads: only async-signal-safe calls. */
+static __attribute__((noreturn)) void run_child(const struct child *c)
+{
+	setsid();
+	for (int i = 0; i < 3; i++)
+		if (dup2(c->fd[i], i) < 0)
+			child_fail(c, IN_SETUP);
+	be_killable();
+	set_limits();
+	if (become(c->as) < 0)
+		child_fail(c, IN_IDENTITY);
+	/* The base may be missing; a folder that was asked for may not. */
+	if (chdir(c->base) < 0 && chdir(c->as->home) < 0 && chdir("/") < 0)
+		child_fail(c, IN_CWD);
+	if (c->cwd && chdir(c->cwd) < 0)
+		child_fail(c, IN_CWD);
+	reset_signals();
+	execve(c->argv[0], (char *const *)c->argv, (char *const *)c->as->env);
+	child_fail(c, IN_EXEC);
+}
+
+static int explain(const struct failure *f, const struct child *c,
+		   struct sb_err *err)
+{
+	errno = f->errnum;
+	switch (f->where) {
+	case IN_CWD:
+		return sb_fail(err, SB_INVALID, "cannot go to 'cwd' '%s': %m",
+			       c->cwd ? c->cwd : "/");
+	case IN_IDENTITY:
+		return sb_fail(err, SB_SYSTEM, "cannot become '%s': %m",
+			       c->as->user);
+	case IN_EXEC:
+		if (errno == E2BIG)
+			return sb_fail(err, SB_LIMIT,
+				       "command and environment are larger "
+				       "than the kernel allows");
+		return sb_fail(err, SB_SYSTEM, "cannot run '%s': %m",
+			       c->argv[0]);
+	default:
+		return sb_fail(err, SB_SYSTEM, "cannot set up a process: %m");
+	}
+}
+
+/* All signals wait while the child still has our handlers. */
+static pid_t fork_child(const struct child *c)
+{
+	sigset_t all, old;
+	pid_t pid;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pid = fork();
+	if (pid == 0)
+		run_child(c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return pid;
+}
+
+/* The child's end blocks, ours does not. */
+static int make_pipe(int *ours, int *theirs, bool we_read)
+{
+	int fd[2];
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return -1;
+	*ours = fd[we_read ? 0 : 1];
+	*theirs = fd[we_read ? 1 : 0];
+	return fcntl(*ours, F_SETFL, O_NONBLOCK);
+}
+
+static int open_stdin(bool with_stdin, int *ours, int *theirs)
+{
+	if (with_stdin)
+		return make_pipe(ours, theirs, false);
+	*theirs = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return *theirs < 0 ? -1 : 0;
+}
+
+/* Start it and wait until the program runs: the report closes on exec. */
+static int start(struct child *c, pid_t *ret_pid, struct sb_err *err)
+{
+	autoclose int listen = -1, report = -1;
+	struct failure f;
+	int fd[2];
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return sb_fail(err, SB_BUSY, "too many open files: %m");
+	listen = fd[0];
+	report = fd[1];
+	c->report = report;
+	pid = fork_child(c);
+	if (pid < 0)
+		return sb_fail(err, SB_BUSY, "cannot start a process now: %m");
+	close(steal_fd(&report));
+	do
+		n = read(listen, &f, sizeof(f));
+	while (n < 0 && errno == EINTR);
+	if (n == sizeof(f)) {
+		waitpid(pid, NULL, 0);
+		return explain(&f, c, err);
+	}
+	*ret_pid = pid;
+	return 0;
+}
+
+int spawn_init(struct sb_err *err)
+{
+	struct rlimit lim;
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd < 3);
+	if (fd < 0)
+		return sb_fail(err, SB_SYSTEM, "cannot open /dev/null: %m");
+	close(fd);
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
+		lim.rlim_cur = MAX(lim.rlim_cur, MIN(lim.rlim_max, OUR_NOFILE));
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+	return 0;
+}
+
+int spawn(const struct spawn_as *as, const char *const argv[],
+	  const char *workspace, const char *cwd, bool with_stdin,
+	  pid_t *ret_pid, struct spawn_pipes *ret_pipes, struct sb_err *err)
+{
+	autoclose int in = -1, out = -1, errs = -1;
+	autoclose int cin = -1, cout = -1, cerr = -1;
+	struct child c = {
+		.as = as, .argv = argv, .cwd = cwd, .base = workspace
+	};
+
+	if (open_stdin(with_stdin, &in, &cin) < 0 ||
+	    make_pipe(&out, &cout, true) < 0 ||
+	    make_pipe(&errs, &cerr, true) < 0)
+		return sb_fail(err, SB_BUSY, "cannot make a pipe: %m");
+	c.fd[0] = cin;
+	c.fd[1] = cout;
+	c.fd[2] = cerr;
+	if (start(&c, ret_pid, err) < 0)
+		return -1;
+	ret_pipes->in = steal_fd(&in);
+	ret_pipes->out = steal_fd(&out);
+	ret_pipes->err = steal_fd(&errs);
+	return 0;
+}
