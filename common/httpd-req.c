@@ -48,6 +48,19 @@ const char *http_query(const struct http_req *req, const char *name)
 	return NULL;
 }
 
+json_t *http_query_json(const struct http_req *req)
+{
+	json_t *j = json_object();
+
+	for (size_t i = 0; i < req->target.nquery; i++) {
+		autojson json_t *key = json_str(req->target.query[i].name);
+
+		json_put(j, json_string_value(key),
+			 json_str(req->target.query[i].value));
+	}
+	return j;
+}
+
 const char *http_header(const struct http_req *req, const char *name)
 {
 	return http1_get(&req->head, name);

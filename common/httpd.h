@@ -93,6 +93,8 @@ const char *http_path(const struct http_req *req);
 const char *http_param(const struct http_req *req, const char *name);
 /* NULL when absent, "" when given without value; percent-decoded. */
 const char *http_query(const struct http_req *req, const char *name);
+/* All query parameters as an object of strings; the caller's. */
+json_t *http_query_json(const struct http_req *req);
 /* The first header of that name (in lower case), or NULL. */
 const char *http_header(const struct http_req *req, const char *name);
 const char *http_body(const struct http_req *req, size_t *ret_len);

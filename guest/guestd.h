@@ -16,6 +16,7 @@
 struct guestd {
 	struct loop *loop;
 	struct httpd *httpd;
+	struct http_route *routes;
 	struct control *control;
 	const char *run_dir;
 	bool own_log; /* not one that was asked for */
@@ -36,5 +37,7 @@ static inline bool guestd_is_open(const struct guestd *g)
 	return g->no_auth || g->token;
 }
 
+/* api-files.c */
+extern const struct http_route files_routes[];
 /* api-system.c */
 extern const struct http_route guestd_routes[];

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* From a request to an operation on files, and back. */
+
+#include "common/httpd.h"
+#include "guest/files.h"
+
+/*
+ * Read path, target and the rest from query and body; relative paths are
+ * below the workspace.  On success file_call_done() is due.
+ */
+int file_call_parse(struct file_call *c, const struct http_req *req,
+		    struct sb_err *err);
+void file_call_done(struct file_call *c);
+
+/* Run op for the request on a thread of the pool and reply with its answer. */
+void file_call_run(struct http_req *req /* takes */, file_op op);
