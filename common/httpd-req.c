@@ -121,6 +121,27 @@ int http_query_int(const struct http_req *req, const char *name, long long min,
 		min, max);
 }
 
+void http_body_begin(struct http_req *req, const struct http_body_ops *ops,
+		     void *arg)
+{
+	req->body_ops = ops;
+	req->body_arg = arg;
+	if (req->conn)
+		conn_accept_body(req->conn);
+}
+
+void http_body_pause(struct http_req *req)
+{
+	req->paused = true;
+}
+
+void http_body_resume(struct http_req *req)
+{
+	req->paused = false;
+	if (req->conn)
+		conn_read_on(req->conn);
+}
+
 void http_on_leave(struct http_req *req, void (*fn)(void *arg), void *arg)
 {
 	req->on_leave = fn;

@@ -55,6 +55,16 @@ static void run_edit(struct http_req *req)
 	file_call_run(req, files_edit);
 }
 
+static void run_put(struct http_req *req)
+{
+	file_upload(req, false);
+}
+
+static void run_upload(struct http_req *req)
+{
+	file_upload(req, true);
+}
+
 const struct http_route files_routes[] = {
 	/* clang-format off */
 	{ "GET", "/v1/file/read", run_read, 0,
@@ -67,6 +77,12 @@ const struct http_route files_routes[] = {
 	  "Entries of a folder", { "/file/list" } },
 	{ "POST", "/v1/file/list", run_list, 0,
 	  "Entries of a folder", { "/file/list" } },
+	{ "GET", "/v1/file/download", file_download, 0,
+	  "The bytes of a file, or a folder as tar", { "/file/download" } },
+	{ "PUT", "/v1/file", run_put, HTTP_STREAM_BODY,
+	  "Write the body to a file", { NULL } },
+	{ "POST", "/v1/file/upload", run_upload, HTTP_STREAM_BODY,
+	  "Write the files of a form", { "/file/upload" } },
 	{ "GET", "/v1/file/stat", run_stat, 0,
 	  "Facts about a file", { NULL } },
 	{ "GET", "/v1/file/exists", run_exists, 0,

@@ -11,7 +11,7 @@
 #include "guest/files-call.h"
 #include "guest/guestd.h"
 
-static char *absolute(const struct guestd *g, const char *path)
+char *file_absolute(const struct guestd *g, const char *path)
 {
 	const char *workspace =
 		json_str_or(g->message, "workspace", GUESTD_WORKSPACE);
@@ -61,7 +61,7 @@ static int take_path(const struct http_req *req, const json_t *args,
 		return sb_fail(err, SB_INVALID,
 			       "'%s' is empty or longer than a path can be",
 			       keys[0]);
-	*ret = absolute(http_ctx(req), path);
+	*ret = file_absolute(http_ctx(req), path);
 	return 0;
 }
 
