@@ -55,6 +55,16 @@ static void run_edit(struct http_req *req)
 	file_call_run(req, files_edit);
 }
 
+static void run_glob(struct http_req *req)
+{
+	file_call_run(req, files_glob);
+}
+
+static void run_grep(struct http_req *req)
+{
+	file_call_run(req, files_grep);
+}
+
 static void run_put(struct http_req *req)
 {
 	file_upload(req, false);
@@ -97,6 +107,10 @@ const struct http_route files_routes[] = {
 	  "Copy a file or folder", { NULL } },
 	{ "POST", "/v1/file/edit", run_edit, 0,
 	  "Replace text in a file", { NULL } },
+	{ "POST", "/v1/file/glob", run_glob, 0,
+	  "Find files by their names", { NULL } },
+	{ "POST", "/v1/grep/search", run_grep, 0,
+	  "Find lines by a regular expression", { NULL } },
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 	/* clang-format on */
 };

@@ -34,6 +34,9 @@ int files_list(const struct file_call *c, json_t **ret, struct sb_err *err);
 /* files-write.c */
 int files_write(const struct file_call *c, json_t **ret, struct sb_err *err);
 int files_edit(const struct file_call *c, json_t **ret, struct sb_err *err);
+/* files-find.c */
+int files_glob(const struct file_call *c, json_t **ret, struct sb_err *err);
+int files_grep(const struct file_call *c, json_t **ret, struct sb_err *err);
 /* files-manage.c */
 int files_mkdir(const struct file_call *c, json_t **ret, struct sb_err *err);
 int files_delete(const struct file_call *c, json_t **ret, struct sb_err *err);

@@ -260,3 +260,38 @@ request "/v1/file/read?path=$f/odd/bad%ffname"
 expect 200 '"content":"content\n"'
 request "/v1/file/read?path=$f/odd/new%0aline"
 expect 200 '"content":"line\n"'
+
+# Finding by name.
+mkdir -p "$f/src/deep/er" "$f/src/.git"
+(cd "$f/src" && touch main.c util.h deep/x.c deep/er/y.c .git/z.c)
+post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"**/*.c\"}"
+expect 200
+is '[.entries[].name] | join(" ")' 'y.c x.c main.c'
+post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"deep/*.c\"}"
+is '[.entries[].name] | join(" ")' 'x.c'
+post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"*.[ch]\",\"hidden\":true}"
+is '[.entries[].name] | join(" ")' 'z.c y.c x.c main.c util.h'
+post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"*.c\",\"limit\":1}"
+is '.truncated' true
+post /v1/file/glob "{\"path\":\"$f/src\"}"
+expect 400 pattern
+post /v1/file/glob "{\"path\":\"$f/none\",\"pattern\":\"*\"}"
+expect 404
+
+# Finding lines.
+printf 'one\ntwo\nthree\nFOUR\n' > "$f/src/main.c"
+printf 'two\0two\n' > "$f/src/deep/x.c"
+post /v1/grep/search "{\"path\":\"$f/src\",\"pattern\":\"^t(wo|hree)\$\"}"
+expect 200
+is '[.matches[] | "\(.line) \(.text)"] | join(",")' '2 two,3 three'
+post /v1/grep/search "{\"path\":\"$f/src/main.c\",\"pattern\":\"four\",\"ignore_case\":true,\"context\":2}"
+is '[.matches[0].before[]] | join(",")' 'two,three'
+post /v1/grep/search "{\"path\":\"$f/src\",\"pattern\":\"two\",\"context\":1,\"include\":\"*.c\"}"
+is '.matches[0].after[0]' three
+post /v1/grep/search "{\"path\":\"$f/src\",\"pattern\":\"o\",\"limit\":1}"
+is '.truncated, (.matches | length)' "true
+1"
+post /v1/grep/search "{\"path\":\"$f/src\",\"pattern\":\"(\"}"
+expect 400 'regular expression'
+post /v1/grep/search "{\"path\":\"$f/src\",\"pattern\":\"\"}"
+expect 400
