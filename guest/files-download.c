@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a file, with ranges and entity tag. */
+/* The bytes of a file, with ranges and entity tag; a folder as tar. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/range.h"
+#include "common/tar.h"
 #include "common/util.h"
 #include "guest/files-call.h"
 #include "guest/guestd.h"
@@ -20,7 +21,8 @@ struct download {
 	struct file_call call;
 	int fd;
 	struct stat st;
-	bool sizeless; /* the kernel makes it up as it is read */
+	struct tar_writer *tar; /* of a folder */
+	bool sizeless;		/* the kernel makes it up as it is read */
 	int rc;
 	struct sb_err err;
 };
@@ -31,6 +33,7 @@ static void download_free(void *arg)
 
 	if (d->fd >= 0)
 		close(d->fd);
+	tar_writer_free(d->tar);
 	file_call_done(&d->call);
 	free(d);
 }
@@ -45,6 +48,22 @@ static ssize_t download_read(void *arg, char *data, size_t max,
 		return files_fail(err, "read", d->call.path);
 	return n;
 }
+
+static ssize_t tar_read(void *arg, char *data, size_t max, struct sb_err *err)
+{
+	struct download *d = arg;
+	ssize_t n;
+
+	files_enter(d->call.as_root);
+	n = tar_writer_read(d->tar, data, max, err);
+	files_leave();
+	return n;
+}
+
+static const struct http_source_ops tar_ops = {
+	.read = tar_read,
+	.free = download_free,
+};
 
 static const struct http_source_ops download_ops = {
 	.read = download_read,
@@ -62,21 +81,35 @@ static bool is_sizeless(int fd)
 	       fs.f_type == TRACEFS_MAGIC;
 }
 
+/* The last name of a path; the root has none. */
+static const char *name_of(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+
+	return *name ? name : ".";
+}
+
 static void open_it(void *arg)
 {
 	struct download *d = arg;
+	const char *path = d->call.path;
 
 	files_enter(d->call.as_root);
-	d->rc = files_open(d->call.path, &d->fd, &d->st, &d->err);
-	if (d->rc == 0)
+	if (stat(path, &d->st) == 0 && S_ISDIR(d->st.st_mode))
+		d->rc = tar_writer_new(path, name_of(path), NULL, NULL, &d->tar,
+				       &d->err);
+	else
+		d->rc = files_open(path, &d->fd, &d->st, &d->err);
+	if (d->rc == 0 && !d->tar)
 		d->sizeless = is_sizeless(d->fd);
 	files_leave();
 }
 
 /* filename="…" for old clients, filename*= with all that the name has. */
-static void set_disposition(struct http_req *req, const char *path)
+static void set_disposition(struct http_req *req, const char *path,
+			    const char *suffix)
 {
-	const char *name = strrchr(path, '/') + 1;
+	autofree char *name = xasprintf("%s%s", name_of(path), suffix);
 	autobuf struct buf b = { 0 };
 
 	buf_adds(&b, "attachment; filename=\"");
@@ -145,7 +178,12 @@ static void opened(void *arg)
 		download_free(d);
 		return;
 	}
-	set_disposition(d->req, d->call.path);
+	set_disposition(d->req, d->call.path, d->tar ? ".tar" : "");
+	if (d->tar) {
+		http_reply_source(d->req, 200, "application/x-tar",
+				  HTTP_LENGTH_UNKNOWN, &tar_ops, d);
+		return;
+	}
 	if (d->sizeless) {
 		http_reply_source(d->req, 200, "application/octet-stream",
 				  HTTP_LENGTH_UNKNOWN, &download_ops, d);

@@ -10,7 +10,7 @@
 
 #include "ssh/install.h"
 #include "ssh/session.h"
-#include "ssh/tar.h"
+#include "common/tar.h"
 
 #define UNIT "sandbox-guestd.service"
 /* Starting a service on an emulated CPU moves no byte for a while. */

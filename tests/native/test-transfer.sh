@@ -69,6 +69,18 @@ mkfifo "$f/fifo"
 request "/v1/file/download?path=$f/fifo"
 expect 400
 
+# A folder as tar; what a tar cannot hold is left out.
+mkdir -p "$f/tree/sub/$(printf '%0150d' 0)"
+(cd "$f/tree" && echo a > a && ln -s a link && mkfifo pipe &&
+	cp ../lines "sub/$(printf '%0150d' 0)/lines")
+request "/v1/file/download?path=$f/tree"
+expect 200
+[ "$(header content-type)" = application/x-tar ] || fail "tar"
+mkdir "$dir/unpacked"
+tar -xf "$dir/body" -C "$dir/unpacked" || fail "tar"
+rm "$f/tree/pipe"
+diff -r "$f/tree" "$dir/unpacked/tree" || fail "the tar differs"
+
 # The body as a file.
 request "/v1/file?path=$f/new/raw" -T "$f/lines"
 expect 200 "\"size\":$(stat -c %s "$f/lines")"
