@@ -111,6 +111,8 @@ const struct http_route files_routes[] = {
 	  "Find files by their names", { NULL } },
 	{ "POST", "/v1/grep/search", run_grep, 0,
 	  "Find lines by a regular expression", { NULL } },
+	{ "GET", "/v1/file/watch", file_watch, 0,
+	  "Changes of a file or folder, as events", { NULL } },
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 	/* clang-format on */
 };

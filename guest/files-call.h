@@ -20,6 +20,8 @@ char *file_absolute(const struct guestd *g, const char *path);
 
 /* files-download.c: the bytes of a file, with ranges and entity tag. */
 void file_download(struct http_req *req);
+/* files-watch.c: changes of a path as events. */
+void file_watch(struct http_req *req);
 /* files-upload.c: the body, or the files of the form that it is, to disk. */
 void file_upload(struct http_req *req, bool form);
 

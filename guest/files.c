@@ -19,6 +19,8 @@
 #include "guest/files.h"
 #include "guest/guestd.h"
 
+#define NOBODY 65534
+
 void files_enter(bool as_root)
 {
 	struct passwd entry, *pw = NULL;
@@ -26,11 +28,14 @@ void files_enter(bool as_root)
 
 	if (as_root || geteuid() != 0)
 		return;
-	getpwnam_r(GUESTD_USER, &entry, names, sizeof(names), &pw);
-	if (!pw)
-		return;
-	setfsgid(pw->pw_gid);
-	setfsuid(pw->pw_uid);
+	if (getpwnam_r(GUESTD_USER, &entry, names, sizeof(names), &pw) != 0) {
+		/* Not knowing who the user is must not make us root. */
+		setfsgid(NOBODY);
+		setfsuid(NOBODY);
+	} else if (pw) {
+		setfsgid(pw->pw_gid);
+		setfsuid(pw->pw_uid);
+	}
 }
 
 void files_leave(void)

@@ -264,7 +264,8 @@ static int make_workspace(struct step *s, struct sb_err *err)
 	struct passwd entry, *pw = NULL;
 	char names[1024];
 
-	getpwnam_r(PERSONAL_USER, &entry, names, sizeof(names), &pw);
+	if (getpwnam_r(PERSONAL_USER, &entry, names, sizeof(names), &pw) != 0)
+		pw = NULL;
 	if (!s->p->workspace)
 		return 0;
 	if (fs_mkdirs(s->p->workspace, 0755, err) < 0)

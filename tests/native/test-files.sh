@@ -132,7 +132,7 @@ get /v1/file/read "path=$f/loop"
 expect 400
 post /v1/file/write "{\"path\":\"$f/loop\",\"content\":\"\"}"
 expect 400
-mkfifo "$f/fifo"
+mkfifo -m 666 "$f/fifo"
 get /v1/file/read "path=$f/fifo"
 expect 400 'not a regular file'
 post /v1/file/write "{\"path\":\"$f/fifo\",\"content\":\"\"}"
@@ -226,7 +226,8 @@ is '[.entries[].name] | join(" ")' 'a b sub sub.z'
 get /v1/file/list "path=$f/list" depth=2 hidden=true
 is '[.entries[].name] | join(" ")' '.hid a b sub x y sub.z'
 is .cursor null
-all= cursor=
+all=
+cursor=
 for _ in 1 2 3 4 5 6 7 8; do
 	post /v1/file/list "{\"path\":\"$f/list\",\"depth\":9,\"limit\":1,\"cursor\":\"$cursor\"}"
 	expect 200
@@ -295,3 +296,50 @@ post /v1/grep/search "{\"path\":\"$f/src\",\"pattern\":\"(\"}"
 expect 400 'regular expression'
 post /v1/grep/search "{\"path\":\"$f/src\",\"pattern\":\"\"}"
 expect 400
+
+# Changes as events.
+mkdir "$f/watched"
+curl -sSN -m 60 "$url/v1/file/watch?path=$f/watched" > "$dir/events" &
+watcher=$!
+at_exit "kill $watcher 2>/dev/null || :"
+event()
+{
+	grep -A1 "^event: $1\$" "$dir/events" |
+		grep -qF "\"path\":\"$f/watched$2\""
+}
+wait_until 20 event ready ''
+echo x > "$f/watched/new"
+wait_until 20 event create /new
+wait_until 20 event write /new
+rm "$f/watched/new"
+wait_until 20 event delete /new
+rmdir "$f/watched"
+wait_until 20 event delete ''
+wait "$watcher" || fail "the stream did not end with its folder"
+get /v1/file/watch "path=$f/watched"
+expect 404
+# One that is open when guestd ends.
+curl -sSN -m 60 "$url/v1/file/watch?path=$f" > "$dir/events" 2>&1 &
+at_exit "kill $! 2>/dev/null || :"
+wait_until 20 grep -q '^event: ready' "$dir/events"
+
+# A disk that is full: the right answer, and what was there stays.
+mkdir "$f/small"
+if mount -t tmpfs -o size=64k none "$f/small" 2>/dev/null; then
+	at_exit "umount '$f/small'"
+	chmod 777 "$f/small"
+	echo old > "$f/small/x"
+	chmod 666 "$f/small/x"
+	request "/v1/file?path=$f/small/x" -T "$f/lines"
+	expect 507 no-space
+	request /v1/file/upload -F "path=$f/small/x" -F "file=@$f/lines"
+	expect 507
+	post /v1/file/copy "{\"source\":\"$f/lines\",\"destination\":\"$f/small/y\"}"
+	expect 507
+	jq -nc --rawfile c "$f/lines" --arg p "$f/small/x" \
+		'{path: $p, content: $c}' > "$dir/json"
+	post /v1/file/write "@$dir/json"
+	expect 507
+	[ "$(ls -A "$f/small")" = x ] && [ "$(cat "$f/small/x")" = old ] ||
+		fail "a full disk: $(ls -lA "$f/small")"
+fi
