@@ -99,6 +99,24 @@ expect 400
 request "/v1/file?path=$f" -T "$f/lines"
 expect 400
 
+# What is wrong with a body shows while it comes; what is right keeps the
+# connection for the next request.
+request "/v1/file?path=$f/new/expect" -T "$f/lines" -H 'Expect: 100-continue'
+expect 200
+grep -q '^HTTP/1.1 100' "$dir/head" || fail "no 100 Continue"
+if command -v socat > /dev/null; then
+	target="/v1/file?path=$f/new/bad HTTP/1.1\r\nHost: localhost"
+	printf "PUT $target\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n" |
+		socat -T 20 -,ignoreeof "TCP:127.0.0.1:$port" > "$dir/answer"
+	grep -q '^HTTP/1.1 400' "$dir/answer" || fail "a broken chunk"
+	[ ! -e "$f/new/bad" ] || fail "a broken chunk was written"
+	printf "PUT $target\r\nContent-Length: 2\r\n\r\nabGET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" |
+		socat -T 20 -,ignoreeof "TCP:127.0.0.1:$port" > "$dir/answer"
+	[ "$(grep -o 'HTTP/1.1 200' "$dir/answer" | wc -l)" = 2 ] ||
+		fail "two requests: $(cat "$dir/answer")"
+	[ "$(cat "$f/new/bad")" = ab ] || fail "the first of two requests"
+fi
+
 # Forms.
 request /file/upload -F "file=@$f/lines" -F "path=$f/form/lines"
 expect 200 '"success":true'
