@@ -113,9 +113,10 @@ int files_glob(const struct file_call *c, json_t **ret, struct sb_err *err)
 			       GLOB_MAX_PATTERN);
 	if (need_folder(c->path, &st, err) < 0)
 		return -1;
-	/* A pattern from the root of the folder may say so. */
+	/* A pattern may be absolute, too. */
 	if (strncmp(g.pattern, c->path, strlen(c->path)) == 0 &&
-	    g.pattern[0] == '/')
+	    strlen(g.pattern) > g.walk.root_len &&
+	    g.pattern[g.walk.root_len - 1] == '/')
 		g.pattern += g.walk.root_len;
 	g.entries = json_array();
 	walk_folder(&g.walk, c->path, 0);

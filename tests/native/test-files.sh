@@ -274,6 +274,10 @@ post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"*.[ch]\",\"hidden\":true}
 is '[.entries[].name] | join(" ")' 'z.c y.c x.c main.c util.h'
 post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"*.c\",\"limit\":1}"
 is '.truncated' true
+post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"$f/src/deep/*.c\"}"
+is '[.entries[].name] | join(" ")' 'x.c'
+post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"$f/src\"}"
+is '.entries | length' 0
 post /v1/file/glob "{\"path\":\"$f/src\"}"
 expect 400 pattern
 post /v1/file/glob "{\"path\":\"$f/none\",\"pattern\":\"*\"}"
