@@ -17,7 +17,7 @@ static void run_write(struct http_req *req)
 
 static void run_list(struct http_req *req)
 {
-	file_call_run(req, files_list);
+	file_call_run_in(req, files_list);
 }
 
 static void run_stat(struct http_req *req)
@@ -57,12 +57,12 @@ static void run_edit(struct http_req *req)
 
 static void run_glob(struct http_req *req)
 {
-	file_call_run(req, files_glob);
+	file_call_run_in(req, files_glob);
 }
 
 static void run_grep(struct http_req *req)
 {
-	file_call_run(req, files_grep);
+	file_call_run_in(req, files_grep);
 }
 
 static void run_put(struct http_req *req)

@@ -138,7 +138,7 @@ static void reply(void *arg)
 	free(c);
 }
 
-void file_call_run(struct http_req *req /* takes */, file_op op)
+static void call_run(struct http_req *req, file_op op, const char *dflt)
 {
 	const struct guestd *g = http_ctx(req);
 	struct call *c = xcalloc(1, sizeof(*c));
@@ -146,10 +146,22 @@ void file_call_run(struct http_req *req /* takes */, file_op op)
 	c->req = req;
 	c->op = op;
 	c->rc = file_call_parse(&c->call, req, &c->err);
+	if (c->rc == 0 && !c->call.path && dflt)
+		c->call.path = file_absolute(g, dflt);
 	if (c->rc == 0 && !c->call.path)
 		c->rc = sb_fail(&c->err, SB_INVALID, "'path' is missing");
 	if (c->rc < 0)
 		reply(c);
 	else
 		loop_work(g->loop, run, reply, c);
+}
+
+void file_call_run(struct http_req *req /* takes */, file_op op)
+{
+	call_run(req, op, NULL);
+}
+
+void file_call_run_in(struct http_req *req /* takes */, file_op op)
+{
+	call_run(req, op, "");
 }

@@ -27,3 +27,5 @@ void file_upload(struct http_req *req, bool form);
 
 /* Run op for the request on a thread of the pool and reply with its answer. */
 void file_call_run(struct http_req *req /* takes */, file_op op);
+/* The same for an op on a folder, which is the workspace if none is given. */
+void file_call_run_in(struct http_req *req /* takes */, file_op op);

@@ -245,6 +245,14 @@ expect 400
 get /v1/file/list "path=$f/nothing"
 expect 404
 
+# Without a path it is the workspace, which a plain machine does not have.
+if [ ! -e /home/user/workspace ]; then
+	get /v1/file/list
+	expect 404 /home/user/workspace
+	get /v1/file/read path=a/b
+	expect 404 /home/user/workspace/a/b
+fi
+
 # Odd names: a line break, bytes that are not UTF-8.
 mkdir "$f/odd"
 odd=$(printf 'bad\377name')
