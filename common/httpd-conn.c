@@ -43,7 +43,8 @@ size_t conn_pending(const struct http_conn *c)
 static void update_rx(struct http_conn *c)
 {
 	bool off = conn_pending(c) ||
-		   (c->state == CONN_BUSY && c->in.len >= HTTP1_MAX_HEAD);
+		   (c->state == CONN_BUSY && c->in.len >= HTTP1_MAX_HEAD) ||
+		   (c->state == CONN_BODY && c->req->paused);
 
 	if (off == c->rx_off)
 		return;
@@ -54,7 +55,7 @@ static void update_rx(struct http_conn *c)
 void conn_kick(struct http_conn *c)
 {
 	c->state = CONN_BUSY;
-	if (!c->stream)
+	if (!c->stream || c->stream->sized)
 		set_timeout(c, STALL_TIMEOUT);
 	update_rx(c);
 	lws_callback_on_writable(c->wsi);
@@ -129,6 +130,8 @@ static int check_request(struct http_conn *c, struct http_req *req,
 		return -1;
 	if (find_route(req, err) < 0)
 		return -1;
+	if (req->route->flags & HTTP_STREAM_BODY)
+		return 0;
 	if (c->body_left > c->h->cfg.max_body)
 		return sb_fail(err, SB_LIMIT,
 			       "the body is larger than %zu bytes",
@@ -181,16 +184,76 @@ static void start_request(struct http_conn *c, size_t head_len)
 		http_fail(req, &err);
 		return;
 	}
-	if (!c->unread) {
+	if (req->route->flags & HTTP_STREAM_BODY) {
+		c->state = CONN_BODY;
+		req->running = true;
+		req->route->run(req);
+	} else if (c->unread) {
+		conn_accept_body(c);
+	} else {
 		run_request(c);
-		return;
 	}
+}
+
+void conn_accept_body(struct http_conn *c)
+{
 	c->state = CONN_BODY;
 	set_timeout(c, BODY_TIMEOUT);
-	if (http1_has_token(&req->head, "expect", "100-continue")) {
+	if (c->unread &&
+	    http1_has_token(&c->req->head, "expect", "100-continue")) {
 		buf_adds(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
 		lws_callback_on_writable(c->wsi);
 	}
+}
+
+static bool body_is_whole(const struct http_conn *c)
+{
+	return c->framing == HTTP1_CHUNKED ? c->chunked.done : !c->body_left;
+}
+
+/* Hand on what has come of the body, unless the handler wants no more. */
+static void stream_body(struct http_conn *c)
+{
+	struct http_req *req = c->req;
+	autobuf struct buf piece = { 0 };
+	struct sb_err err;
+	ssize_t n;
+
+	if (!req->body_ops || req->paused)
+		return;
+	set_timeout(c, BODY_TIMEOUT);
+	if (c->framing == HTTP1_CHUNKED) {
+		n = http1_chunked_feed(&c->chunked, c->in.p, c->in.len, &piece,
+				       SIZE_MAX, &err);
+		if (n < 0) {
+			req->body_ops->on_fail(req->body_arg, &err);
+			return;
+		}
+	} else {
+		n = MIN(c->body_left, c->in.len);
+		buf_add(&piece, c->in.p, n);
+		c->body_left -= n;
+	}
+	buf_drop(&c->in, n);
+	if (piece.len)
+		req->body_ops->on_data(req->body_arg, piece.p, piece.len);
+	if (c->state != CONN_BODY)
+		return; /* replied to, and gone */
+	if (req->paused)
+		set_timeout(c, 0);
+	if (req->paused || !body_is_whole(c))
+		return;
+	c->state = CONN_BUSY;
+	c->unread = false;
+	set_timeout(c, 0);
+	req->body_ops->on_end(req->body_arg);
+}
+
+void conn_read_on(struct http_conn *c)
+{
+	if (c->state == CONN_BODY)
+		stream_body(c);
+	update_rx(c);
 }
 
 /* Take what has come of the body; run the request when it is whole. */
@@ -213,7 +276,7 @@ static void read_body(struct http_conn *c)
 		c->body_left -= n;
 	}
 	buf_drop(&c->in, n);
-	if (c->framing == HTTP1_CHUNKED ? c->chunked.done : !c->body_left)
+	if (body_is_whole(c))
 		run_request(c);
 }
 
@@ -232,7 +295,9 @@ static void read_input(struct http_conn *c)
 		else if (n > 0)
 			start_request(c, n);
 	}
-	if (c->state == CONN_BODY && c->in.len)
+	if (c->state == CONN_BODY && c->req->running)
+		stream_body(c);
+	else if (c->state == CONN_BODY && c->in.len)
 		read_body(c);
 }
 
@@ -294,7 +359,8 @@ int conn_writable(struct http_conn *c)
 	if (conn_pending(c) && write_piece(c) < 0)
 		return -1;
 	if (conn_pending(c) || lws_partial_buffered(c->wsi)) {
-		if (c->state == CONN_BUSY && !c->req && !c->stream)
+		if (c->state == CONN_BUSY && !c->req &&
+		    (!c->stream || c->stream->sized))
 			set_timeout(c, STALL_TIMEOUT);
 		lws_callback_on_writable(c->wsi);
 		return 0;

@@ -8,6 +8,7 @@
  *   httpd-route.c  the route table, targets, what a request may do
  *   httpd-req.c    what handlers ask a request
  *   httpd-reply.c  replies and streams
+ *   httpd-source.c replies that are read from somewhere as they leave
  */
 
 #include <sys/queue.h>
@@ -74,6 +75,9 @@ struct http_req {
 	bool keep; /* the connection, after the reply */
 	void (*on_leave)(void *arg);
 	void *on_leave_arg;
+	const struct http_body_ops *body_ops; /* takes the body as it comes */
+	void *body_arg;
+	bool paused;
 };
 
 void req_free(struct http_req *req);
@@ -84,6 +88,8 @@ struct http_stream {
 	const struct http_stream_ops *ops;
 	void *arg;
 	bool chunked, events, ended;
+	bool sized;
+	uint64_t left; /* of a sized body, to be written */
 };
 
 /* Called by the connection. */
@@ -122,6 +128,9 @@ int conn_writable(struct http_conn *c);
 void conn_closed(struct http_conn *c);
 /* How many queued bytes have not left. */
 size_t conn_pending(const struct http_conn *c);
+/* The handler takes the body, or more of it. */
+void conn_accept_body(struct http_conn *c);
+void conn_read_on(struct http_conn *c);
 /* Something was put into out, or close was set. */
 void conn_kick(struct http_conn *c);
 

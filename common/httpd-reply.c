@@ -192,26 +192,32 @@ static void watch_events(struct httpd *h, struct http_stream *s)
 	LIST_INSERT_HEAD(&h->event_streams, s, next);
 }
 
-struct http_stream *http_stream_begin(struct http_req *req /* takes */,
-				      int status, const char *type,
-				      const struct http_stream_ops *ops,
-				      void *arg)
+static struct http_stream *begin_stream(struct http_req *req /* takes */,
+					int status, const char *type,
+					bool sized, uint64_t length,
+					const struct http_stream_ops *ops,
+					void *arg)
 {
 	struct http_stream *s = xcalloc(1, sizeof(*s));
 
 	s->ops = ops;
 	s->arg = arg;
 	s->conn = req->conn;
+	s->sized = sized;
+	s->left = length;
 	if (!s->conn) {
 		loop_post(req->loop, stream_free_posted, s);
 		req_free(req);
 		return s;
 	}
-	s->chunked = req->head.minor > 0;
+	s->chunked = !sized && req->head.minor > 0;
 	s->ended = req->is_head;
-	req->keep = req->keep && s->chunked;
+	req->keep = req->keep && (s->chunked || sized);
 	begin_head(req, status, type);
-	if (s->chunked)
+	if (sized)
+		buf_addf(&s->conn->out, "Content-Length: %llu\r\n",
+			 (unsigned long long)length);
+	else if (s->chunked)
 		buf_adds(&s->conn->out, "Transfer-Encoding: chunked\r\n");
 	end_head(req);
 	s->conn->stream = s;
@@ -221,10 +227,31 @@ struct http_stream *http_stream_begin(struct http_req *req /* takes */,
 	return s;
 }
 
+struct http_stream *http_stream_begin(struct http_req *req /* takes */,
+				      int status, const char *type,
+				      const struct http_stream_ops *ops,
+				      void *arg)
+{
+	return begin_stream(req, status, type, false, 0, ops, arg);
+}
+
+struct http_stream *http_stream_begin_sized(struct http_req *req /* takes */,
+					    int status, const char *type,
+					    uint64_t length,
+					    const struct http_stream_ops *ops,
+					    void *arg)
+{
+	return begin_stream(req, status, type, true, length, ops, arg);
+}
+
 size_t http_stream_write(struct http_stream *s, const void *data, size_t len)
 {
 	if (!s->conn || s->ended)
 		return 0;
+	if (s->sized) {
+		len = MIN(len, s->left);
+		s->left -= len;
+	}
 	if (len && s->chunked)
 		buf_addf(&s->conn->out, "%zx\r\n", len);
 	buf_add(&s->conn->out, data, len);
@@ -262,6 +289,17 @@ void http_stream_end(struct http_stream *s)
 	s->ended = true;
 	if (s->chunked)
 		buf_adds(&s->conn->out, "0\r\n\r\n");
+	if (s->left)
+		s->conn->close = true;
+	conn_kick(s->conn);
+}
+
+void http_stream_abort(struct http_stream *s)
+{
+	if (!s->conn || s->ended)
+		return;
+	s->ended = true;
+	s->conn->close = true;
 	conn_kick(s->conn);
 }
 

@@ -48,6 +48,19 @@ const char *http_query(const struct http_req *req, const char *name)
 	return NULL;
 }
 
+json_t *http_query_json(const struct http_req *req)
+{
+	json_t *j = json_object();
+
+	for (size_t i = 0; i < req->target.nquery; i++) {
+		autojson json_t *key = json_str(req->target.query[i].name);
+
+		json_put(j, json_string_value(key),
+			 json_str(req->target.query[i].value));
+	}
+	return j;
+}
+
 const char *http_header(const struct http_req *req, const char *name)
 {
 	return http1_get(&req->head, name);
@@ -106,6 +119,27 @@ int http_query_int(const struct http_req *req, const char *name, long long min,
 		err, SB_INVALID,
 		"query parameter '%s' must be a number from %lld to %lld", name,
 		min, max);
+}
+
+void http_body_begin(struct http_req *req, const struct http_body_ops *ops,
+		     void *arg)
+{
+	req->body_ops = ops;
+	req->body_arg = arg;
+	if (req->conn)
+		conn_accept_body(req->conn);
+}
+
+void http_body_pause(struct http_req *req)
+{
+	req->paused = true;
+}
+
+void http_body_resume(struct http_req *req)
+{
+	req->paused = false;
+	if (req->conn)
+		conn_read_on(req->conn);
 }
 
 void http_on_leave(struct http_req *req, void (*fn)(void *arg), void *arg)

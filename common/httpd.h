@@ -21,6 +21,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "common/err.h"
@@ -33,7 +34,8 @@ struct http_stream;
 typedef void (*http_handler)(struct http_req *req);
 
 enum http_flag {
-	HTTP_PUBLIC = 1 << 0, /* needs no token */
+	HTTP_PUBLIC = 1 << 0,	   /* needs no token */
+	HTTP_STREAM_BODY = 1 << 1, /* run at the head: http_body_begin() */
 };
 
 #define HTTP_MAX_ALIASES 4
@@ -93,6 +95,8 @@ const char *http_path(const struct http_req *req);
 const char *http_param(const struct http_req *req, const char *name);
 /* NULL when absent, "" when given without value; percent-decoded. */
 const char *http_query(const struct http_req *req, const char *name);
+/* All query parameters as an object of strings; the caller's. */
+json_t *http_query_json(const struct http_req *req);
 /* The first header of that name (in lower case), or NULL. */
 const char *http_header(const struct http_req *req, const char *name);
 const char *http_body(const struct http_req *req, size_t *ret_len);
@@ -104,6 +108,23 @@ int http_query_bool(const struct http_req *req, const char *name, bool *ret,
 		    struct sb_err *err);
 int http_query_int(const struct http_req *req, const char *name, long long min,
 		   long long max, long long *ret, struct sb_err *err);
+
+/*
+ * The body of a route with HTTP_STREAM_BODY, piece by piece and without limit;
+ * its handler calls this, before it returns, or replies.  on_data must take all bytes; to
+ * stop more from coming it calls http_body_pause() and, later and from outside
+ * of it, http_body_resume().  on_end runs once after the last byte, on_fail when the body
+ * is malformed: err is to be replied.  A reply ends the reading.
+ */
+struct http_body_ops {
+	void (*on_data)(void *arg, const char *data, size_t len);
+	void (*on_end)(void *arg);
+	void (*on_fail)(void *arg, const struct sb_err *err);
+};
+void http_body_begin(struct http_req *req, const struct http_body_ops *ops,
+		     void *arg);
+void http_body_pause(struct http_req *req);
+void http_body_resume(struct http_req *req);
 
 /* Call fn once if the client leaves before the reply.  NULL takes it back. */
 void http_on_leave(struct http_req *req, void (*fn)(void *arg), void *arg);
@@ -133,6 +154,13 @@ struct http_stream *http_stream_begin(struct http_req *req /* takes */,
 				      int status, const char *type,
 				      const struct http_stream_ops *ops,
 				      void *arg);
+/* The same for a body of exactly length bytes; with fewer the connection is
+ * cut, so that the client can tell. */
+struct http_stream *http_stream_begin_sized(struct http_req *req /* takes */,
+					    int status, const char *type,
+					    uint64_t length,
+					    const struct http_stream_ops *ops,
+					    void *arg);
 /* Queue bytes (copied).  Returns how many wait; a producer pauses above
  * HTTP_STREAM_HIGH until on_drain. */
 #define HTTP_STREAM_HIGH (256 * 1024)
@@ -142,6 +170,23 @@ size_t http_stream_event(struct http_stream *s, const char *id,
 			 const char *event, const char *data);
 /* End after what is queued has left. */
 void http_stream_end(struct http_stream *s);
+/* Cut the connection after that, as the body is not whole. */
+void http_stream_abort(struct http_stream *s);
+
+/*
+ * Answer with what read gives: at most max bytes each time, 0 at the end, -1
+ * on failure.  It runs on a thread of the pool, only when the client has taken
+ * what came before.  free runs in the end, on the loop's thread.
+ */
+struct http_source_ops {
+	ssize_t (*read)(void *arg, char *data, size_t max, struct sb_err *err);
+	void (*free)(void *arg);
+};
+#define HTTP_LENGTH_UNKNOWN UINT64_MAX
+void http_reply_source(struct http_req *req /* takes */, int status,
+		       const char *type, uint64_t length,
+		       const struct http_source_ops *ops,
+		       void *arg /* takes */);
 
 /* OpenAPI 3.1 of the route table. */
 json_t *httpd_openapi(const struct httpd *h, const char *title,

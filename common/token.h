@@ -28,6 +28,10 @@ bool token_equal(const char *a, const char *b);
 /* Base64 (with padding) of data; the caller's. */
 char *base64_encode(const void *data, size_t len);
 
+/* The bytes of base64 with padding, NUL-terminated, the caller's; NULL when it
+ * is not valid. */
+char *base64_decode(const char *text, size_t len, size_t *ret_len);
+
 /* An incremental SHA-256. */
 struct sha256;
 struct sha256 *sha256_new(void);

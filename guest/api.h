@@ -5,7 +5,8 @@
 
 #include "common/httpd.h"
 
-/* The table, in api.c. */
+/* The tables: of files in api-files.c, of all the rest in api.c. */
+extern const struct http_route files_routes[];
 extern const struct http_route guestd_routes[];
 
 /* api-code.c */

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/tar.h"
 #include "ssh/install.h"
 #include "ssh/session.h"
-#include "ssh/tar.h"
 
 #define UNIT "sandbox-guestd.service"
 /* Starting a service on an emulated CPU moves no byte for a while. */

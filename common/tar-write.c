@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ssh/tar.h"
+#include "common/tar.h"
 
 static_assert(sizeof(struct tar_header) == TAR_BLOCK, "tar header");
 
@@ -217,6 +217,8 @@ static int next_entry(struct tar_writer *w, struct sb_err *err)
 			       "cannot read '%s': %s", e->fts_path,
 			       strerror(e->fts_errno));
 	default:
+		if (!w->last)
+			return 0;
 		return sb_fail(err, SB_INVALID,
 			       "'%s' is neither file, folder nor symlink",
 			       e->fts_path);
@@ -228,7 +230,8 @@ static void add_end(struct tar_writer *w)
 	static const char zeros[2 * TAR_BLOCK];
 	static const struct stat st = { .st_mode = 0600 };
 
-	add_entry(w, '0', w->last, "", &st);
+	if (w->last)
+		add_entry(w, '0', w->last, "", &st);
 	buf_add(&w->out, zeros, sizeof(zeros));
 	w->ended = true;
 }
