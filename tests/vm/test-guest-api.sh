@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The guest's own API, through the forwarded port: commands, code and files.
+. "${0%/*}/functions.sh"
+
+succeeds sbctl up demo --env COLOUR=blue
+info=$(sbctl info demo --json)
+url=$(json .url <<<"$info")
+token=$(cat "$(json .token_file <<<"$info")")
+
+# call METHOD PATH [BODY]
+call() {
+	curl -s --max-time 60 -X "$1" -H "Authorization: Bearer $token" \
+		-H 'Content-Type: application/json' ${3:+-d "$3"} "$url$2"
+}
+
+eq "$(curl -s -o /dev/null -w '%{http_code}' --max-time 10 "$url/v1/sandbox")" \
+	401 "nothing without the token"
+# shellcheck disable=SC2016 # for the guest's shell
+ran=$(call POST /v1/shell/exec \
+	'{"command": "id -un; pwd; echo $COLOUR; echo oops >&2; exit 3"}')
+eq "$(json .stdout <<<"$ran")" $'user\n/home/user/workspace\nblue' \
+	"a command runs as user, in the workspace, with the environment"
+eq "$(json .stderr <<<"$ran")" oops "its errors are apart"
+eq "$(json .exit_code <<<"$ran")" 3 "its exit code"
+eq "$(call POST /v1/shell/exec '{"command": "id -un", "user": "root"}' |
+	json .stdout)" root "as root when asked"
+eq "$(call POST /code/execute '{"code": "print(2+2)", "language": "python"}' |
+	json .stdout)" 4 "code"
+
+call POST /v1/file/write '{"path": "notes/a.txt", "content": "one\ntwo\n"}' |
+	json . >/dev/null || fail "a file is not written"
+eq "$(sbctl exec demo -- stat -c %U notes/a.txt)" user "a file is the user's"
+eq "$(call GET '/v1/file/read?path=notes/a.txt&start_line=2' | json .content)" \
+	two "and is read again, from a line on"
+head -c 3000000 /dev/urandom >"$SANDBOX_STATE/blob"
+curl -s --max-time 120 -T "$SANDBOX_STATE/blob" -H "Authorization: Bearer $token" \
+	"$url/v1/file?path=/tmp/blob" >/dev/null
+succeeds sbctl cp demo:/tmp/blob "$SANDBOX_STATE/back"
+succeeds cmp "$SANDBOX_STATE/blob" "$SANDBOX_STATE/back"
