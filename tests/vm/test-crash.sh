@@ -11,8 +11,12 @@ is() { [ "$(state "$1")" = "$2" ]; }
 for phase in creating booting 'waiting for the guest' personalising; do
 	sbctl ls >/dev/null
 	pid=$(daemon_pid)
-	exec 3< <(curl -sN --unix-socket "$SANDBOX_STATE/run/sandboxd.sock" \
+	# The answer's head is there once no event can be missed.
+	rm -f "$SANDBOX_STATE/head"
+	exec 3< <(curl -sN -D "$SANDBOX_STATE/head" \
+		--unix-socket "$SANDBOX_STATE/run/sandboxd.sock" \
 		http://localhost/v1/events)
+	wait_until 60 test -s "$SANDBOX_STATE/head"
 	sbctl up phase --json >"$SANDBOX_STATE/up.json" \
 		2>"$SANDBOX_STATE/up.err" &
 	up=$!
