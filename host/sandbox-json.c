@@ -151,16 +151,8 @@ json_t *sandbox_json(const struct sandbox *sb)
 {
 	autofree char *share = sandbox_path(sb, "share");
 	autofree char *token = sandbox_path(sb, "token");
-	json_t *o = json_object(), *ports = json_array();
+	json_t *o = sandbox_event_json(sb), *ports = json_array();
 
-	json_put(o, "id", json_string(sb->id));
-	json_put(o, "name", json_str(sb->name));
-	json_put(o, "state", json_string(sandbox_state_name(sb->state)));
-	if (sb->detail[0])
-		json_put(o, "detail", json_str(sb->detail));
-	put_cause(o, sb);
-	if (sb->state == SANDBOX_FAILED)
-		json_put(o, "serial_tail", sandbox_serial_tail(sb, TAIL_LINES));
 	put_machine(o, sb);
 	json_put(o, "created_at", time_json(sb->created_ms));
 	json_put(o, "ready_at", time_json(sb->ready_ms));
