@@ -52,8 +52,8 @@ def main(argv):
     if path is None:
         print(USAGE, file=sys.stderr)
         return 2
-    core.set_info(info())
     core.start(path)
+    core.set_info(info())
     from sandbox_kernel.kernel import Kernel
 
     kernel = Kernel(core, _where[0])

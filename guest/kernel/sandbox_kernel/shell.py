@@ -152,9 +152,12 @@ class Shell:
             self._figures(silent)
             if options or _pickle_by_default():
                 self._result(code, options or {})
+            self.core.disarm()
         except Leave:
+            self.core.disarm()
             self.payload.append({"source": "ask_exit", "keepkernel": False})
         except BaseException as error:
+            self.core.disarm()
             return self._failed(error, silent)
         finally:
             if options:
@@ -254,7 +257,7 @@ class Shell:
         if error is not None:
             reply.update(error, status="error")
             if content.get("stop_on_error", True) and not silent:
-                self.core.abort_queued()
+                self.core.abort_queued(self.count)
         elif content.get("user_expressions"):
             reply["user_expressions"] = self._expressions(content["user_expressions"])
         if self.leaving:
