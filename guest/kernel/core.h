@@ -27,8 +27,27 @@ struct outgoing *core_message(enum channel channel, const char *type,
 			      struct request *parent, PyObject *content,
 			      PyObject *metadata, PyObject *buffers);
 
-/* The types Request and Stream. */
+/* What C code has printed and not flushed would come too late. */
+void core_flush_stdio(void);
+
+/* The types Request and Stream; new references. */
 PyObject *pyrequest_type(void);
-PyObject *pyrequest_new(PyObject *type, struct request *r /* takes */);
+PyObject *pyrequest_new(struct request *r /* takes */);
 struct request *pyrequest_get(PyObject *obj); /* borrowed */
+/* TypeError unless obj is a Request. */
+bool core_is_request(PyObject *obj);
 PyObject *pystream_type(void);
+
+/* The functions of the module: see module.c. */
+PyObject *core_abort_queued(PyObject *self, PyObject *args);
+PyObject *core_comm_add(PyObject *self, PyObject *args);
+PyObject *core_comm_remove(PyObject *self, PyObject *args);
+PyObject *core_deadline(PyObject *self, PyObject *arg);
+PyObject *core_disarm(PyObject *self, PyObject *unused);
+PyObject *core_flush(PyObject *self, PyObject *unused);
+PyObject *core_input(PyObject *self, PyObject *args, PyObject *kw);
+PyObject *core_interrupted_by(PyObject *self, PyObject *unused);
+PyObject *core_next(PyObject *self, PyObject *unused);
+PyObject *core_publish(PyObject *self, PyObject *args, PyObject *kw);
+PyObject *core_reply(PyObject *self, PyObject *args, PyObject *kw);
+PyObject *core_set_info(PyObject *self, PyObject *info);

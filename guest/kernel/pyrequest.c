@@ -10,15 +10,25 @@ struct pyrequest {
 	PyObject *parts[3]; /* header, metadata, content; NULL: not yet */
 };
 
+static PyTypeObject *request_type; /* lives as long as the process */
+
 struct request *pyrequest_get(PyObject *obj)
 {
 	return ((struct pyrequest *)obj)->r;
 }
 
-PyObject *pyrequest_new(PyObject *type, struct request *r)
+bool core_is_request(PyObject *obj)
 {
-	struct pyrequest *self = (struct pyrequest *)PyType_GenericAlloc(
-		(PyTypeObject *)type, 0);
+	if (Py_TYPE(obj) == request_type)
+		return true;
+	PyErr_SetString(PyExc_TypeError, "a Request is needed");
+	return false;
+}
+
+PyObject *pyrequest_new(struct request *r)
+{
+	struct pyrequest *self =
+		(struct pyrequest *)PyType_GenericAlloc(request_type, 0);
 
 	if (!self) {
 		request_unref(r);
@@ -108,5 +118,9 @@ static PyType_Spec spec = {
 
 PyObject *pyrequest_type(void)
 {
-	return PyType_FromSpec(&spec);
+	PyObject *type = PyType_FromSpec(&spec);
+
+	request_type = (PyTypeObject *)type;
+	Py_XINCREF(type);
+	return type;
 }

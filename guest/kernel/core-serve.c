@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The main thread's round: next(), reply(), and what is about interrupts. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "guest/kernel/core.h"
+
+static long long aborted_count; /* execution_count of aborted requests */
+
+/* An interrupt that comes while nothing runs is meant for nothing. */
+static bool swallow_interrupt(void)
+{
+	if (PyErr_CheckSignals() == 0)
+		return false;
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+		PyErr_Clear();
+		return true;
+	}
+	PyErr_WriteUnraisable(NULL);
+	return false;
+}
+
+static struct outgoing *status(const char *state, struct request *r)
+{
+	struct outgoing *o = outgoing_new(CHANNEL_IOPUB, "status", r);
+
+	buf_addf(&o->content, "{\"execution_state\":\"%s\"}", state);
+	return o;
+}
+
+static void answer_aborted(struct kernel *k, struct request *r)
+{
+	struct outgoing *o = outgoing_new(r->channel, "execute_reply", r);
+
+	buf_addf(&o->content,
+		 "{\"status\":\"aborted\",\"execution_count\":%lld}",
+		 aborted_count);
+	outbox_lock(&k->out);
+	outbox_add(&k->out, status("busy", r));
+	outbox_add(&k->out, o);
+	outbox_add(&k->out, status("idle", r));
+	outbox_unlock(&k->out);
+}
+
+static void begin_request(struct kernel *k, struct request *r)
+{
+	struct request *last;
+
+	outbox_lock(&k->out);
+	/* What came since the last reply belongs to that request. */
+	capture_drain(&k->cap, &k->out, false);
+	last = k->out.current;
+	k->out.current = request_ref(r);
+	outbox_add(&k->out, status("busy", r));
+	outbox_unlock(&k->out);
+	request_unref(last);
+	interrupt_arm(&k->irq);
+}
+
+PyObject *core_next(PyObject *self, PyObject *unused)
+{
+	struct kernel *k = core_kernel();
+	struct request *r;
+	bool stop;
+
+	if (!k)
+		return NULL;
+	interrupt_disarm(&k->irq);
+	for (;;) {
+		swallow_interrupt();
+		r = inbox_take(&k->in, &stop);
+		if (stop)
+			Py_RETURN_NONE;
+		if (r && !r->aborted)
+			break;
+		if (r) {
+			answer_aborted(k, r);
+			request_unref(r);
+			continue;
+		}
+		if (core_wait_fd(k->in.fd) < 0)
+			PyErr_Clear();
+		inbox_clear(&k->in);
+	}
+	begin_request(k, r);
+	return pyrequest_new(r);
+}
+
+/* "execute_request" to "execute_reply". */
+static void reply_type(const char *request, char out[64])
+{
+	size_t n = strlen(request);
+
+	if (str_ends(request, "_request"))
+		n -= strlen("_request");
+	snprintf(out, 64, "%.*s_reply", (int)MIN(n, 56), request);
+}
+
+PyObject *core_reply(PyObject *self, PyObject *args, PyObject *kw)
+{
+	static char *names[] = { "request", "content", "metadata", "buffers",
+				 NULL };
+	PyObject *req, *content, *metadata = NULL, *buffers = NULL;
+	struct kernel *k = core_kernel();
+	struct outgoing *o = NULL;
+	struct request *r;
+	char type[64];
+
+	if (!k ||
+	    !PyArg_ParseTupleAndKeywords(args, kw, "OO|OO", names, &req,
+					 &content, &metadata, &buffers) ||
+	    !core_is_request(req))
+		return NULL;
+	interrupt_disarm(&k->irq);
+	swallow_interrupt();
+	r = pyrequest_get(req);
+	reply_type(r->type, type);
+	/* None: a message that has no reply, such as comm_msg. */
+	if (content != Py_None) {
+		o = core_message(r->channel, type, r, content, metadata,
+				 buffers);
+		if (!o)
+			return NULL;
+	}
+	core_flush_stdio();
+	outbox_lock(&k->out);
+	capture_drain(&k->cap, &k->out, true);
+	if (o)
+		outbox_add(&k->out, o);
+	outbox_add(&k->out, status("idle", r));
+	outbox_unlock(&k->out);
+	Py_RETURN_NONE;
+}
+
+PyObject *core_disarm(PyObject *self, PyObject *unused)
+{
+	struct kernel *k = core_kernel();
+
+	if (!k)
+		return NULL;
+	interrupt_disarm(&k->irq);
+	return PyBool_FromLong(swallow_interrupt());
+}
+
+static void wake_io(struct kernel *k)
+{
+	outbox_lock(&k->out);
+	k->out.wake = true;
+	outbox_unlock(&k->out);
+}
+
+PyObject *core_abort_queued(PyObject *self, PyObject *args)
+{
+	struct kernel *k = core_kernel();
+
+	if (!k || !PyArg_ParseTuple(args, "|L", &aborted_count))
+		return NULL;
+	/* The I/O thread first reads all that has arrived. */
+	atomic_store(&k->sweep, true);
+	wake_io(k);
+	while (atomic_load(&k->sweep)) {
+		if (core_wait_fd(k->in.fd) < 0)
+			return NULL;
+		inbox_clear(&k->in);
+	}
+	inbox_wake(&k->in);
+	Py_RETURN_NONE;
+}
+
+PyObject *core_deadline(PyObject *self, PyObject *arg)
+{
+	struct kernel *k = core_kernel();
+	double s = 0;
+
+	if (!k)
+		return NULL;
+	if (arg != Py_None)
+		s = PyFloat_AsDouble(arg);
+	if (PyErr_Occurred())
+		return NULL;
+	interrupt_deadline(
+		&k->irq, arg == Py_None ? 0 : clock_ms() + (int64_t)(s * 1000));
+	Py_RETURN_NONE;
+}
+
+PyObject *core_interrupted_by(PyObject *self, PyObject *unused)
+{
+	static const char *const causes[] = { NULL, "interrupt", "deadline",
+					      "shutdown" };
+	struct kernel *k = core_kernel();
+
+	return k ? Py_BuildValue("s", causes[interrupt_why(&k->irq)]) : NULL;
+}
