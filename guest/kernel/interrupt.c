@@ -15,7 +15,7 @@
 #include "common/util.h"
 #include "guest/kernel/interrupt.h"
 
-/* Makes system calls of the main thread return with EINTR, and no more. */
+/* Interrupts the main thread, and makes its system calls return with EINTR. */
 #define WAKE_SIGNAL (SIGRTMAX - 2)
 /* A wake-up that comes just before a system call is lost: repeat it. */
 #define AGAIN_MS 4
@@ -44,8 +44,13 @@ static void on_sigint(int sig)
 	errno = saved;
 }
 
+/* Python looks for interrupts at once only if its main thread raised them. */
 static void on_wake(int sig)
 {
+	struct interrupt *irq = irq_of_handler;
+
+	if (atomic_exchange(&irq->wanted, false) && atomic_load(&irq->armed))
+		irq->raise();
 }
 
 int interrupt_init(struct interrupt *irq, void (*raise)(void), int wake_fd,
@@ -77,6 +82,7 @@ void interrupt_arm(struct interrupt *irq)
 	irq->cause = INTERRUPT_NONE;
 	irq->deadline = 0;
 	irq->steps = 0;
+	atomic_store(&irq->wanted, false);
 	atomic_store(&irq->armed, true);
 	pthread_mutex_unlock(&irq->lock);
 }
@@ -200,7 +206,7 @@ void interrupt_now(struct interrupt *irq, enum interrupt_cause cause)
 	pthread_mutex_lock(&irq->lock);
 	armed = atomic_load(&irq->armed);
 	if (armed) {
-		irq->raise();
+		atomic_store(&irq->wanted, true);
 		irq->cause = cause;
 		irq->count++;
 	}
