@@ -33,6 +33,9 @@ def describe(shell, error):
     except Exception as trouble:
         # A hostile exception must not hide itself.
         lines = ["%s: %s" % (name, value), "(no traceback: %r)" % trouble]
+    if isinstance(error, KeyboardInterrupt) and shell.core.interrupted_by() == "deadline":
+        name, value = "TimeoutError", "the cell ran until its deadline"
+        lines[-1] = RED + name + OFF + ": " + value
     return {"ename": name, "evalue": value, "traceback": lines}
 
 
