@@ -12,7 +12,6 @@ def _current():
     return current().kernel.comms
 
 
-
 class Comm:
     """One channel between an object here and one in the front end."""
 

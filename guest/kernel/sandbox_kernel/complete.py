@@ -134,7 +134,9 @@ def _members(value, word):
     except Exception:
         return []
     known = {}
-    for part in getattr(type(value), "__mro__", ()) if not isinstance(value, type) else ():
+    for part in (
+        getattr(type(value), "__mro__", ()) if not isinstance(value, type) else ()
+    ):
         for name, item in vars(part).items():
             known.setdefault(name, _kind(item))
     return _starting(word, [(name, known.get(name, "instance")) for name in names])
@@ -216,7 +218,9 @@ def _submodules(package):
             where = spec.submodule_search_locations if spec else None
         else:
             where = getattr(module, "__path__", None)
-        return [(m.name, "module") for m in pkgutil.iter_modules(where)] if where else []
+        return (
+            [(m.name, "module") for m in pkgutil.iter_modules(where)] if where else []
+        )
     except Exception:
         return []
 

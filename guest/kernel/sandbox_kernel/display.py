@@ -68,7 +68,9 @@ def _call(value, name, *args, **keys):
     except Exception as error:
         if not isinstance(error, NotImplementedError):
             kind = type(error).__name__
-            print("%s of a result failed: %s: %s" % (name, kind, error), file=sys.stderr)
+            print(
+                "%s of a result failed: %s: %s" % (name, kind, error), file=sys.stderr
+            )
         return None
 
 

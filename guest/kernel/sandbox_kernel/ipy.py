@@ -9,7 +9,6 @@ def load(shell):
     """Set shell.ipython, if IPython is installed."""
     try:
         # Importing it calls us again when it is done, see imports.py.
-        import IPython  # noqa: F401
         from IPython.core.interactiveshell import InteractiveShell
     except ImportError:
         return
@@ -73,7 +72,9 @@ def _make(shell, base):
     config.HistoryManager.enabled = False
     config.IPKernelApp.connection_file = ""
     config.InteractiveShell.banner1 = ""
-    kept = {name: shell.ns.get(name) for name in ("In", "Out", "_ih", "_oh", "exit", "quit")}
+    kept = {
+        name: shell.ns.get(name) for name in ("In", "Out", "_ih", "_oh", "exit", "quit")
+    }
     ip = ZMQInteractiveShell.instance(
         config=config, user_module=shell.main, user_ns=shell.ns
     )
@@ -94,7 +95,14 @@ def _parts(shell):
         sends = True
 
         def publish(
-            self, data, metadata=None, source=None, *, transient=None, update=False, **more
+            self,
+            data,
+            metadata=None,
+            source=None,
+            *,
+            transient=None,
+            update=False,
+            **more
         ):
             data = {key: display.encode(item) for key, item in data.items()}
             display.send(shell, data, metadata, transient, update)

@@ -67,8 +67,12 @@ def check():
     """Will the kernel load here?"""
     if sys.version_info < (3, 9):
         raise SystemExit("sandbox-kernelspec: the kernel needs Python 3.9 or later")
-    if not any(name.startswith("_core.") and name.endswith(".so") for name in os.listdir(HERE)):
-        raise SystemExit("sandbox-kernelspec: %s has no _core module; build it first" % HERE)
+    if not any(
+        name.startswith("_core.") and name.endswith(".so") for name in os.listdir(HERE)
+    ):
+        raise SystemExit(
+            "sandbox-kernelspec: %s has no _core module; build it first" % HERE
+        )
 
 
 def install(args):
@@ -93,7 +97,8 @@ def write_pth():
     others = [name for name in os.listdir(parent) if name != os.path.basename(HERE)]
     if any(name.endswith(".py") or name.endswith("-info") for name in others):
         raise SystemExit(
-            "sandbox-kernelspec: %s holds other modules too, so --pth would add them" % parent
+            "sandbox-kernelspec: %s holds other modules too, so --pth would add them"
+            % parent
         )
     path = os.path.join(sysconfig.get_path("purelib"), PTH)
     with open(path, "w", encoding="utf-8") as file:
@@ -134,7 +139,8 @@ def is_ours(path):
 
 def parse(argv):
     parser = argparse.ArgumentParser(
-        prog="sandbox-kernelspec", description="Make the sandbox kernel known to Jupyter."
+        prog="sandbox-kernelspec",
+        description="Make the sandbox kernel known to Jupyter.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     for name, call, text in (
@@ -162,7 +168,9 @@ def parse(argv):
             )
     args = parser.parse_args(argv)
     name = getattr(args, "name", NAME)
-    if not name or name.strip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"):
+    if not name or name.strip(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+    ):
         parser.error("--name takes letters, digits, '.', '_' and '-'")
     return args
 

@@ -98,7 +98,8 @@ class Magics:
         kind = "cell_" if body is not None else "line_"
         method = getattr(self, kind + name, None)
         if method is None:
-            raise UsageError(MISSING % ("%%" * (body is not None) + "%" + name).replace("%%%", "%%"))
+            mark = "%" if body is None else "%%"
+            raise UsageError(MISSING % (mark + name))
         if body is not None:
             return method(args, body)
         return method(self._expand(args) if name != "timeit" else args)

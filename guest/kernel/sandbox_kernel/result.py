@@ -28,7 +28,11 @@ def send(shell, value, options):
         tree = encoder.tree(shell, value)
         content = {"data": {MIME: tree}, "metadata": {}, "transient": {}}
         shell.core.publish("display_data", content, None, encoder.buffers)
-    elif wanted == "pickle" or not wanted and os.environ.get("SANDBOX_RESULT_PICKLE") == "1":
+    elif (
+        wanted == "pickle"
+        or not wanted
+        and os.environ.get("SANDBOX_RESULT_PICKLE") == "1"
+    ):
         _pickle(value)
 
 
@@ -128,7 +132,10 @@ class Encoder:
         try:
             value.encode()
         except UnicodeEncodeError:
-            return {"t": "str", "b": self.buffer(value.encode("utf-8", "surrogatepass"))}
+            return {
+                "t": "str",
+                "b": self.buffer(value.encode("utf-8", "surrogatepass")),
+            }
         return value
 
     def _bytes(self, value):
@@ -215,7 +222,11 @@ class Encoder:
             return self._object(value)
         self._take(0 if value.nbytes <= self.room else self.room + 1)
         flat = numpy.ascontiguousarray(value)
-        if flat.dtype.byteorder == ">" or flat.dtype.byteorder == "=" and sys.byteorder == "big":
+        if (
+            flat.dtype.byteorder == ">"
+            or flat.dtype.byteorder == "="
+            and sys.byteorder == "big"
+        ):
             flat = flat.astype(flat.dtype.newbyteorder("<"))
         return {
             "t": "ndarray",
@@ -229,7 +240,9 @@ class Encoder:
 
         depth += 1
         if isinstance(value, pandas.DataFrame):
-            columns = [self._column(value.iloc[:, i], depth) for i in range(value.shape[1])]
+            columns = [
+                self._column(value.iloc[:, i], depth) for i in range(value.shape[1])
+            ]
             return {
                 "t": "dataframe",
                 "columns": self._index(pandas, value.columns, depth),
@@ -259,7 +272,11 @@ class Encoder:
 
         if isinstance(series.dtype, numpy.dtype):
             return self.array(numpy, series.to_numpy(), depth)
-        return {"t": "column", "dtype": str(series.dtype), "v": self._list(series.tolist(), depth)}
+        return {
+            "t": "column",
+            "dtype": str(series.dtype),
+            "v": self._list(series.tolist(), depth),
+        }
 
     def _index(self, pandas, index, depth):
         if isinstance(index, pandas.RangeIndex):
@@ -268,7 +285,11 @@ class Encoder:
             data = self._list(index.tolist(), depth)
         else:
             data = self._column(index, depth)
-        return {"t": "index", "names": self._list(list(index.names), depth), "data": data}
+        return {
+            "t": "index",
+            "names": self._list(list(index.names), depth),
+            "data": data,
+        }
 
     def _image(self, value, kind, depth):
         from io import BytesIO

@@ -18,7 +18,6 @@ def current():
     return _current
 
 
-
 class Leave(SystemExit):
     """exit() was called: the kernel ends after this cell."""
 
@@ -88,7 +87,9 @@ class Shell:
         """IPython's shell; it is loaded by the first call."""
         self.load_ipython()
         if self.ipython is None:
-            raise NameError("name 'get_ipython' is not defined: IPython is not installed")
+            raise NameError(
+                "name 'get_ipython' is not defined: IPython is not installed"
+            )
         return self.ipython
 
     def load_ipython(self):

@@ -33,7 +33,10 @@ def describe(shell, error):
     except Exception as trouble:
         # A hostile exception must not hide itself.
         lines = ["%s: %s" % (name, value), "(no traceback: %r)" % trouble]
-    if isinstance(error, KeyboardInterrupt) and shell.core.interrupted_by() == "deadline":
+    if (
+        isinstance(error, KeyboardInterrupt)
+        and shell.core.interrupted_by() == "deadline"
+    ):
         name, value = "TimeoutError", "the cell ran until its deadline"
         lines[-1] = RED + name + OFF + ": " + value
     return {"ename": name, "evalue": value, "traceback": lines}
@@ -183,5 +186,7 @@ def _hints(error):
     if isinstance(error, ModuleNotFoundError):
         name = (error.name or "").partition(".")[0]
         if name == "IPython":
-            return ["IPython is not installed here; install it with: %pip install ipython"]
+            return [
+                "IPython is not installed here; install it with: %pip install ipython"
+            ]
     return []

@@ -81,7 +81,9 @@ def _series(node, buffers):
     import pandas
 
     index = _node(node["index"], buffers)
-    return pandas.Series(_node(node["data"], buffers), index=index, name=_node(node["name"], buffers))
+    return pandas.Series(
+        _node(node["data"], buffers), index=index, name=_node(node["name"], buffers)
+    )
 
 
 def _complex(node, buffers):

@@ -58,7 +58,13 @@ class Console(unittest.TestCase):
         kernel = Kernel()
         kernel.run("earlier = 20")
         terminal = Terminal(
-            [sys.executable, "-m", "jupyter_console", "--existing", kernel.manager.connection_file]
+            [
+                sys.executable,
+                "-m",
+                "jupyter_console",
+                "--existing",
+                kernel.manager.connection_file,
+            ]
         )
         try:
             terminal.expect(r"In \[")

@@ -43,7 +43,9 @@ class Values(KernelTest):
         for i in range(130):
             self.run_cell("'r%d'" % i)
         self.assertEqual(self.run_cell("len(Out) <= 100").result, "True")
-        n = self.run_cell("bytearray(80 << 20);  bytearray(80 << 20)").reply["execution_count"]
+        n = self.run_cell("bytearray(80 << 20);  bytearray(80 << 20)").reply[
+            "execution_count"
+        ]
         self.assertEqual(self.run_cell("%d in Out" % n).result, "False")
 
     def test_silent(self):
@@ -60,7 +62,9 @@ class Values(KernelTest):
 
     def test_main_module(self):
         self.run_cell("import pickle, __main__\nclass P:\n    pass\np = P()\np.v = 4")
-        cell = self.run_cell("pickle.loads(pickle.dumps(p)).v, __main__.p is p, __name__")
+        cell = self.run_cell(
+            "pickle.loads(pickle.dumps(p)).v, __main__.p is p, __name__"
+        )
         self.assertEqual(cell.result, "(4, True, '__main__')")
 
     def test_get_source(self):
@@ -70,7 +74,10 @@ class Values(KernelTest):
 
     def test_future_lasts(self):
         self.run_cell("from __future__ import annotations")
-        self.assertEqual(self.run_cell("def f(a: nowhere): pass\nf.__annotations__").result, "{'a': 'nowhere'}")
+        self.assertEqual(
+            self.run_cell("def f(a: nowhere): pass\nf.__annotations__").result,
+            "{'a': 'nowhere'}",
+        )
 
     def test_user_expressions(self):
         cell = self.run_cell("u = 6", user_expressions={"a": "u * 7", "b": "1/0"})
@@ -90,8 +97,15 @@ class Values(KernelTest):
         self.assertIn("ZeroDivisionError", self.run_cell("Bad()").result)
 
     def test_dead_attribute_object(self):
-        self.run_cell("class All:\n    def __getattr__(self, n): return lambda *a, **k: 'x'\n    def __repr__(self): return 'all'")
-        self.assertEqual(self.run_cell("All()").of("execute_result")[0]["data"], {"text/plain": "all"})
+        self.run_cell(
+            "class All:\n"
+            "    def __getattr__(self, n): return lambda *a, **k: 'x'\n"
+            "    def __repr__(self): return 'all'"
+        )
+        self.assertEqual(
+            self.run_cell("All()").of("execute_result")[0]["data"],
+            {"text/plain": "all"},
+        )
 
 
 class Display(KernelTest):
@@ -104,7 +118,11 @@ class Display(KernelTest):
             "    def __repr__(self): return 'rich'"
         )
         content = self.run_cell("Rich()").of("execute_result")[0]
-        wanted = {"text/html": "<i>x</i>", "image/png": "iVBORw==", "text/plain": "rich"}
+        wanted = {
+            "text/html": "<i>x</i>",
+            "image/png": "iVBORw==",
+            "text/plain": "rich",
+        }
         self.assertEqual(content["data"], wanted)
         self.assertEqual(content["metadata"], {"text/html": {"isolated": True}})
 
@@ -153,7 +171,9 @@ class Errors(KernelTest):
 
     def test_raise_alone(self):
         cell = self.fail_cell("raise")
-        self.assertEqual([m["msg_type"] for m in cell.messages], ["execute_input", "error"])
+        self.assertEqual(
+            [m["msg_type"] for m in cell.messages], ["execute_input", "error"]
+        )
         self.assertEqual(cell.reply["ename"], "RuntimeError")
 
     def test_no_context_of_ours(self):
@@ -169,12 +189,20 @@ class Errors(KernelTest):
         self.assertIn("    b = = 2\n        ^", text)
 
     def test_chained(self):
-        text = strip(self.fail_cell("try:\n    1/0\nexcept Exception as e:\n    raise KeyError('k') from e").error)
+        text = strip(
+            self.fail_cell(
+                "try:\n    1/0\nexcept Exception as e:\n    raise KeyError('k') from e"
+            ).error
+        )
         self.assertLess(text.index("ZeroDivisionError"), text.index("direct cause"))
         self.assertLess(text.index("direct cause"), text.index("KeyError: 'k'"))
         text = strip(self.fail_cell("try:\n    1/0\nexcept Exception:\n    nope").error)
         self.assertIn("During handling", text)
-        text = strip(self.fail_cell("try:\n    1/0\nexcept Exception:\n    raise OSError('x') from None").error)
+        text = strip(
+            self.fail_cell(
+                "try:\n    1/0\nexcept Exception:\n    raise OSError('x') from None"
+            ).error
+        )
         self.assertNotIn("ZeroDivisionError", text)
 
     def test_recursion(self):
@@ -189,7 +217,11 @@ class Errors(KernelTest):
 
     @unittest.skipUnless(hasattr(__builtins__, "ExceptionGroup"), "needs 3.11")
     def test_group(self):
-        text = strip(self.fail_cell("raise ExceptionGroup('g', [ValueError('one'), KeyError('two')])").error)
+        text = strip(
+            self.fail_cell(
+                "raise ExceptionGroup('g', [ValueError('one'), KeyError('two')])"
+            ).error
+        )
         self.assertIn("ValueError: one", text)
         self.assertIn("KeyError: 'two'", text)
 
@@ -200,10 +232,15 @@ class Errors(KernelTest):
 
     def test_last_exception(self):
         self.fail_cell("1/0")
-        self.assertEqual(self.run_cell("import sys; sys.last_value").result, "ZeroDivisionError('division by zero')")
+        self.assertEqual(
+            self.run_cell("import sys; sys.last_value").result,
+            "ZeroDivisionError('division by zero')",
+        )
 
     def test_stop_on_error(self):
-        sent = [self.kernel.send(c) for c in ("import time; time.sleep(.3); 1/0", "2", "3")]
+        sent = [
+            self.kernel.send(c) for c in ("import time; time.sleep(.3); 1/0", "2", "3")
+        ]
         replies = {}
         while len(replies) < 3:
             message = self.kernel.client.get_shell_msg(timeout=30)
@@ -215,15 +252,23 @@ class Errors(KernelTest):
 
 class Await(KernelTest):
     def test_await(self):
-        self.run_cell("import asyncio\nasync def f():\n    await asyncio.sleep(0.01)\n    return 5")
+        self.run_cell(
+            "import asyncio\nasync def f():\n    await asyncio.sleep(0.01)\n    return 5"
+        )
         self.assertEqual(self.run_cell("await f()").result, "5")
         self.assertEqual(self.run_cell("a = await f()\na + 1").result, "6")
-        self.assertEqual(self.run_cell("async with asyncio.Lock() as l:\n    b = 1\nb").result, "1")
+        self.assertEqual(
+            self.run_cell("async with asyncio.Lock() as l:\n    b = 1\nb").result, "1"
+        )
 
     def test_loop_lasts(self):
-        self.run_cell("q = asyncio.Queue() if 'asyncio' in dir() else __import__('asyncio').Queue()")
+        self.run_cell(
+            "q = asyncio.Queue() if 'asyncio' in dir() else __import__('asyncio').Queue()"
+        )
         self.run_cell("await q.put(1)")
-        self.run_cell("import asyncio; t = asyncio.ensure_future(q.get(), loop=asyncio.get_event_loop())")
+        self.run_cell(
+            "import asyncio; t = asyncio.ensure_future(q.get(), loop=asyncio.get_event_loop())"
+        )
         self.assertEqual(self.run_cell("await t").result, "1")
 
     def test_asyncio_run(self):
@@ -237,7 +282,9 @@ class Await(KernelTest):
         self.assertNotIn("base_events", text)
 
     def test_interrupt(self):
-        identity = self.kernel.send("import asyncio\nprint('on')\nawait asyncio.sleep(100)")
+        identity = self.kernel.send(
+            "import asyncio\nprint('on')\nawait asyncio.sleep(100)"
+        )
         wait_for(self.kernel, identity, "on")
         self.kernel.manager.interrupt_kernel()
         cell = self.kernel.collect(identity)
@@ -249,11 +296,15 @@ class Input(KernelTest):
     def test_input(self):
         cell = self.run_cell("n = input('name? ')\nn", answers=["Ada"])
         self.assertEqual(cell.result, "'Ada'")
-        self.assertEqual(cell.of("input_request"), [{"prompt": "name? ", "password": False}])
+        self.assertEqual(
+            cell.of("input_request"), [{"prompt": "name? ", "password": False}]
+        )
 
     def test_getpass(self):
         cell = self.run_cell("import getpass\ngetpass.getpass('pw ')", answers=["s"])
-        self.assertEqual(cell.of("input_request"), [{"prompt": "pw ", "password": True}])
+        self.assertEqual(
+            cell.of("input_request"), [{"prompt": "pw ", "password": True}]
+        )
 
     def test_stdin(self):
         cell = self.run_cell("import sys\nsys.stdin.readline()", answers=["line"])
@@ -264,7 +315,9 @@ class Input(KernelTest):
         self.assertEqual(cell.reply["ename"], "StdinNotImplementedError")
 
     def test_pdb(self):
-        self.run_cell("def debugged():\n    secret = 41\n    breakpoint()\n    return secret")
+        self.run_cell(
+            "def debugged():\n    secret = 41\n    breakpoint()\n    return secret"
+        )
         cell = self.run_cell("debugged()", answers=["p secret + 1", "c"])
         self.assertIn("42", cell.text())
         self.assertEqual(cell.result, "41")
@@ -300,7 +353,11 @@ class Leaving(unittest.TestCase):
 
 class Requests(KernelTest):
     def test_interrupt(self):
-        for code in ("import time; time.sleep(100)", "while True: pass", "import subprocess; subprocess.run(['sleep', '100'])"):
+        for code in (
+            "import time; time.sleep(100)",
+            "while True: pass",
+            "import subprocess; subprocess.run(['sleep', '100'])",
+        ):
             identity = self.kernel.send("print('on', flush=True)\n" + code)
             wait_for(self.kernel, identity, "on")
             self.kernel.manager.interrupt_kernel()
@@ -309,7 +366,11 @@ class Requests(KernelTest):
             self.assertLess(len(cell.reply["traceback"]), 15)
 
     def test_complete(self):
-        self.run_cell("long_name = {'käse': 1, 'kuh': 2}\nclass O: pass\no = O(); o.attr1 = 1; o.attr2 = 2")
+        self.run_cell(
+            "long_name = {'käse': 1, 'kuh': 2}\n"
+            "class O: pass\n"
+            "o = O(); o.attr1 = 1; o.attr2 = 2"
+        )
         for code, wanted in (
             ("long_na", ["long_name"]),
             ("o.at", ["attr1", "attr2"]),
@@ -326,7 +387,9 @@ class Requests(KernelTest):
             reply = self.kernel.ask("complete_request", code=code, cursor_pos=len(code))
             self.assertEqual(reply["matches"], wanted, code)
             self.assertEqual(reply["cursor_end"], len(code))
-        reply = self.kernel.ask("complete_request", code="ü = long_na + 1", cursor_pos=11)
+        reply = self.kernel.ask(
+            "complete_request", code="ü = long_na + 1", cursor_pos=11
+        )
         self.assertEqual((reply["cursor_start"], reply["matches"]), (4, ["long_name"]))
 
     def test_complete_file(self):
@@ -336,13 +399,19 @@ class Requests(KernelTest):
 
     def test_inspect(self):
         self.run_cell("def looked_at(a, b=2):\n    'Its words.'\n    return a")
-        reply = self.kernel.ask("inspect_request", code="looked_at(1, ", cursor_pos=13, detail_level=0)
+        reply = self.kernel.ask(
+            "inspect_request", code="looked_at(1, ", cursor_pos=13, detail_level=0
+        )
         text = strip(reply["data"]["text/plain"])
         self.assertIn("looked_at(a, b=2)", text)
         self.assertIn("Its words.", text)
-        reply = self.kernel.ask("inspect_request", code="looked_at", cursor_pos=3, detail_level=1)
+        reply = self.kernel.ask(
+            "inspect_request", code="looked_at", cursor_pos=3, detail_level=1
+        )
         self.assertIn("return a", strip(reply["data"]["text/plain"]))
-        reply = self.kernel.ask("inspect_request", code="unknown_thing", cursor_pos=3, detail_level=0)
+        reply = self.kernel.ask(
+            "inspect_request", code="unknown_thing", cursor_pos=3, detail_level=0
+        )
         self.assertEqual((reply["found"], reply["data"]), (False, {}))
 
     def test_is_complete(self):
@@ -362,7 +431,12 @@ class Requests(KernelTest):
         self.assertEqual(reply["indent"], " " * 8)
 
     def test_bad_content(self):
-        for kind in ("complete_request", "inspect_request", "is_complete_request", "history_request"):
+        for kind in (
+            "complete_request",
+            "inspect_request",
+            "is_complete_request",
+            "history_request",
+        ):
             self.kernel.ask(kind, code=7, cursor_pos="x", n="y", hist_access_type=[])
         self.assertEqual(self.run_cell("1").result, "1")
 
@@ -374,17 +448,38 @@ class History(unittest.TestCase):
         first.run("hist_two = 2")
         second = Kernel()
         second.run("'hist three'")
-        tail = second.ask("history_request", hist_access_type="tail", n=3, output=True, raw=True)
+        tail = second.ask(
+            "history_request", hist_access_type="tail", n=3, output=True, raw=True
+        )
         rows = tail["history"]
-        self.assertEqual([row[2][0] for row in rows], ["'hist one'", "hist_two = 2", "'hist three'"])
-        self.assertEqual([row[2][1] for row in rows], ["'hist one'", None, "'hist three'"])
+        self.assertEqual(
+            [row[2][0] for row in rows], ["'hist one'", "hist_two = 2", "'hist three'"]
+        )
+        self.assertEqual(
+            [row[2][1] for row in rows], ["'hist one'", None, "'hist three'"]
+        )
         self.assertEqual(rows[0][0], rows[1][0])
         self.assertNotEqual(rows[1][0], rows[2][0])
         for session in (-1, rows[0][0]):
-            found = second.ask("history_request", hist_access_type="range", session=session, start=1, stop=2, output=False, raw=True)
+            found = second.ask(
+                "history_request",
+                hist_access_type="range",
+                session=session,
+                start=1,
+                stop=2,
+                output=False,
+                raw=True,
+            )
             self.assertEqual(found["history"], [[rows[0][0], 1, "'hist one'"]])
         first.run("hist_two = 2")
-        found = second.ask("history_request", hist_access_type="search", pattern="hist_*", unique=True, output=False, raw=True)
+        found = second.ask(
+            "history_request",
+            hist_access_type="search",
+            pattern="hist_*",
+            unique=True,
+            output=False,
+            raw=True,
+        )
         self.assertEqual([row[2] for row in found["history"]], ["hist_two = 2"])
         first.stop()
         second.stop()
@@ -392,7 +487,9 @@ class History(unittest.TestCase):
     def test_off(self):
         kernel = Kernel(env={"SANDBOX_KERNEL_HISTORY": "off"})
         kernel.run("'only here'")
-        rows = kernel.ask("history_request", hist_access_type="tail", n=10, output=False, raw=True)
+        rows = kernel.ask(
+            "history_request", hist_access_type="tail", n=10, output=False, raw=True
+        )
         self.assertEqual(rows["history"], [[1, 1, "'only here'"]])
         kernel.stop()
 

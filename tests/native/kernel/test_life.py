@@ -38,7 +38,10 @@ class Life(unittest.TestCase):
     def many(self, kernel, count):
         for i in range(0, count, 50):
             # Batches, as the client is what takes the time.
-            sent = [kernel.send(self.cell(i + j), stop_on_error=False) for j in range(min(50, count - i))]
+            sent = [
+                kernel.send(self.cell(i + j), stop_on_error=False)
+                for j in range(min(50, count - i))
+            ]
             for identity in sent:
                 status = kernel.client.get_shell_msg(timeout=60)
                 self.assertEqual(status["parent_header"]["msg_id"], identity)

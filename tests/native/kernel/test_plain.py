@@ -13,7 +13,9 @@ class Plain(KernelTest):
     name = os.environ.get("KERNEL_PLAIN", "sandbox-plain")
 
     def test_is_the_venv(self):
-        self.assertEqual(self.run_cell("import sys; sys.prefix != sys.base_prefix").result, "True")
+        self.assertEqual(
+            self.run_cell("import sys; sys.prefix != sys.base_prefix").result, "True"
+        )
         self.assertEqual(self.run_cell("sys.path[0]").result, "''")
 
     def test_value(self):
@@ -36,7 +38,9 @@ class Plain(KernelTest):
         self.assertEqual(self.run_cell("%pwd").result, "'/'")
         self.run_cell("%matplotlib inline")
         # pip itself is not here, but the right Python is asked for it.
-        self.assertIn("No module named pip", self.run_cell("%pip --version").text("stderr"))
+        self.assertIn(
+            "No module named pip", self.run_cell("%pip --version").text("stderr")
+        )
 
     def test_help(self):
         page = self.run_cell("zip?").reply["payload"]
@@ -54,11 +58,16 @@ class Plain(KernelTest):
         self.assertEqual(cell.reply["ename"], "NameError")
 
     def test_importlib_is_not_fooled(self):
-        cell = self.run_cell("import importlib.util\nimportlib.util.find_spec('IPython')")
+        cell = self.run_cell(
+            "import importlib.util\nimportlib.util.find_spec('IPython')"
+        )
         self.assertIsNone(cell.result)
 
     def test_display(self):
-        self.assertEqual(self.run_cell("display(1)").of("display_data")[0]["data"], {"text/plain": "1"})
+        self.assertEqual(
+            self.run_cell("display(1)").of("display_data")[0]["data"],
+            {"text/plain": "1"},
+        )
 
 
 if __name__ == "__main__":

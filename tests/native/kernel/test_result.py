@@ -106,24 +106,35 @@ class Results(KernelTest):
 
     def test_frames(self):
         for code in FRAMES:
-            pandas.testing.assert_frame_equal(self.fetch(code), eval(code), check_names=True)
+            pandas.testing.assert_frame_equal(
+                self.fetch(code), eval(code), check_names=True
+            )
         series = "pandas.Series([1, 2], name='s')"
         pandas.testing.assert_series_equal(self.fetch(series), eval(series))
 
     def test_namedtuple(self):
         self.run_cell("import collections; P = collections.namedtuple('P', 'x y')")
         self.assertEqual(self.fetch("P(1, 2)"), (1, 2))
-        self.assertEqual((self.tree["value"]["name"], self.tree["value"]["fields"]), ("P", ["x", "y"]))
+        self.assertEqual(
+            (self.tree["value"]["name"], self.tree["value"]["fields"]),
+            ("P", ["x", "y"]),
+        )
 
     def test_image(self):
         mime, size, data = self.fetch("from PIL import Image; Image.new('RGB', (3, 2))")
         self.assertEqual((mime, size, data[:4]), ("image/png", (3, 2), b"\x89PNG"))
 
     def test_opaque(self):
-        self.run_cell("class Own:\n    def __repr__(self): return 'own'\n    def _repr_html_(self): return '<own>'")
+        self.run_cell(
+            "class Own:\n"
+            "    def __repr__(self): return 'own'\n"
+            "    def _repr_html_(self): return '<own>'"
+        )
         value = self.fetch("[Own(), 1]")
         self.assertIsInstance(value[0], Remote)
-        self.assertEqual((value[0].type, value[0].repr, value[1]), ("__main__.Own", "own", 1))
+        self.assertEqual(
+            (value[0].type, value[0].repr, value[1]), ("__main__.Own", "own", 1)
+        )
         self.fetch("Own()")
         self.assertEqual(self.tree["data"]["text/html"], "<own>")
         # Subclasses may do anything: they are not taken for their parents.
@@ -139,7 +150,9 @@ class Results(KernelTest):
         self.assertTrue(self.tree["truncated"])
         self.fetch("c = []; c.append(c); c")
         value = self.fetch("[b'x' * 100, b'y' * 2000, 1]", max_bytes=1000)
-        self.assertEqual((value[0], value[1].reason, value[2]), (b"x" * 100, "bytes", 1))
+        self.assertEqual(
+            (value[0], value[1].reason, value[2]), (b"x" * 100, "bytes", 1)
+        )
         value = self.fetch("list(range(300000))")
         self.assertEqual(value[-1].reason, "nodes")
         value = self.fetch("numpy.zeros(1000)", max_bytes=1000)
@@ -165,7 +178,9 @@ class Results(KernelTest):
             kernel.stop()
 
     def test_deadline(self):
-        cell = self.fail_cell("while True: pass", metadata={"sandbox": {"deadline": 0.2}})
+        cell = self.fail_cell(
+            "while True: pass", metadata={"sandbox": {"deadline": 0.2}}
+        )
         self.assertEqual(cell.reply["ename"], "TimeoutError")
         self.assertEqual(self.run_cell("1").result, "1")
 
