@@ -154,9 +154,6 @@ int channels_send(struct channels *ch, enum channel which,
 
 void channels_set_lossy(struct channels *ch, bool lossy)
 {
-	if (ch->lossy == lossy)
-		return;
-	ch->lossy = lossy;
 	set_int(ch->sock[CHANNEL_IOPUB], ZMQ_XPUB_NODROP, !lossy);
 }
 

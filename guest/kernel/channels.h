@@ -11,7 +11,6 @@
 struct channels {
 	void *ctx;
 	void *sock[CHANNELS];
-	bool lossy; /* iopub drops for those who do not read */
 };
 
 /* Bind; the ports that were 0 are then known in c. */

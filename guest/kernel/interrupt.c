@@ -9,13 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/util.h"
 #include "guest/kernel/interrupt.h"
 
-/* Interrupts the main thread, and makes its system calls return with EINTR. */
+/*
+ * Raises in the main thread, as only that thread can make Python look, and
+ * makes its system calls return with EINTR.  Unlike SIGINT, nobody ignores it:
+ * system(3) does that.
+ */
 #define WAKE_SIGNAL (SIGRTMAX - 2)
 /* A wake-up that comes just before a system call is lost: repeat it. */
 #define AGAIN_MS 4
@@ -44,13 +49,14 @@ static void on_sigint(int sig)
 	errno = saved;
 }
 
-/* Python looks for interrupts at once only if its main thread raised them. */
 static void on_wake(int sig)
 {
 	struct interrupt *irq = irq_of_handler;
+	int saved = errno;
 
 	if (atomic_exchange(&irq->wanted, false) && atomic_load(&irq->armed))
 		irq->raise();
+	errno = saved;
 }
 
 int interrupt_init(struct interrupt *irq, void (*raise)(void), int wake_fd,
@@ -188,9 +194,14 @@ static void mark_descendants(struct proc *list, size_t n)
 void interrupt_children(int sig, bool group_only)
 {
 	autofree struct proc *list = NULL;
-	size_t n = read_procs(&list);
 	pid_t group = getpgrp(), session = getsid(0);
+	siginfo_t si;
+	size_t n;
 
+	/* Most cells have no children; /proc takes milliseconds. */
+	if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0)
+		return;
+	n = read_procs(&list);
 	mark_descendants(list, n);
 	/* Who has left our session is meant to outlive what runs. */
 	for (size_t i = 0; i < n; i++)

@@ -26,7 +26,7 @@ struct interrupt {
 	pthread_t main;
 	void (*raise)(void); /* PyErr_SetInterrupt */
 	atomic_bool armed;
-	atomic_bool wanted; /* the main thread is to raise one */
+	atomic_bool wanted; /* the main thread is to raise */
 	atomic_int signals; /* SIGINTs that the handler saw */
 	atomic_int wake_fd; /* tells the I/O thread of them */
 	/* Under the lock. */

@@ -72,6 +72,10 @@ static struct slice slice_of(const char *s)
 static size_t put_address(struct kernel *k, const struct outgoing *o,
 			  char topic[128], struct slice *frames)
 {
+	if (o->topic) {
+		frames[0] = slice_of(o->topic);
+		return 1;
+	}
 	if (o->channel == CHANNEL_IOPUB) {
 		snprintf(topic, 128, "kernel.%s.%s", k->session.id, o->type);
 		frames[0] = slice_of(topic);
@@ -123,16 +127,38 @@ void kernel_send_now(struct kernel *k, struct outgoing *o)
  * iopub had no room: wait, as whoever prints then waits too.  But not for
  * ever: a subscriber that takes nothing at all loses what it does not take.
  */
-static bool give_up_on_subscriber(struct kernel *k, int64_t now)
+static bool is_stuck(struct kernel *k, int64_t now)
 {
 	if (!k->stalled)
 		k->stalled = now;
-	if (now - k->stalled < KERNEL_STALL_MS)
+	if (now - k->stalled < k->stall_ms)
 		return false;
-	kernel_log(
-		k,
-		"a subscriber of iopub has read nothing for %d s; it loses messages until it reads again",
-		KERNEL_STALL_MS / 1000);
+	if (!k->told)
+		kernel_log(
+			k,
+			"a subscriber of iopub has read nothing for %d s; it loses messages until it reads again",
+			(int)(k->stall_ms / 1000));
+	k->told = true;
+	return true;
+}
+
+static bool send_pending(struct kernel *k, int64_t now)
+{
+	if (send_message(k, k->pending) == 0) {
+		if (k->pending->channel == CHANNEL_IOPUB) {
+			k->stalled = 0;
+			k->told = false;
+		}
+		return true;
+	}
+	/* The peer of another channel is gone, and with it the need. */
+	if (k->pending->channel != CHANNEL_IOPUB)
+		return true;
+	if (!is_stuck(k, now))
+		return false;
+	channels_set_lossy(&k->ch, true);
+	send_message(k, k->pending);
+	channels_set_lossy(&k->ch, false);
 	return true;
 }
 
@@ -148,18 +174,9 @@ static int send_all(struct kernel *k)
 			k->pending = outbox_take(&k->out, now, &wait);
 		if (!k->pending)
 			return wait;
-		if (send_message(k, k->pending) == 0) {
-			if (!k->ch.lossy)
-				k->stalled = 0;
-			outbox_sent(&k->out, steal(&k->pending));
-		} else if (k->pending->channel != CHANNEL_IOPUB) {
-			/* The peer is gone, and with it the need to answer. */
-			outbox_sent(&k->out, steal(&k->pending));
-		} else if (give_up_on_subscriber(k, now)) {
-			channels_set_lossy(&k->ch, true);
-		} else {
+		if (!send_pending(k, now))
 			return RETRY_MS;
-		}
+		outbox_sent(&k->out, steal(&k->pending));
 	}
 }
 
@@ -174,7 +191,6 @@ static void on_subscription(struct kernel *k)
 		autojson json_t *content = NULL;
 		autofree char *text = NULL;
 
-		/* A new reader: those who do not read get their chance anew. */
 		if (n < 1 || f[0].len < 1 || f[0].p[0] != 1)
 			continue;
 		content = json_object();
@@ -182,6 +198,7 @@ static void on_subscription(struct kernel *k)
 			 json_text(f[0].p + 1, f[0].len - 1));
 		text = json_print(content);
 		o = outgoing_new(CHANNEL_IOPUB, "iopub_welcome", NULL);
+		o->topic = xstrndup(f[0].p + 1, f[0].len - 1);
 		buf_adds(&o->content, text);
 		outbox_lock(&k->out);
 		outbox_add(&k->out, o);
@@ -376,6 +393,17 @@ static int watch_parent(void)
 	return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 }
 
+/* Seconds, for whoever knows his subscribers. */
+static int64_t stall_time(void)
+{
+	const char *text = getenv("SANDBOX_KERNEL_STALL");
+	long long s = KERNEL_STALL_S;
+
+	if (text && parse_num(text, 1, 86400, &s) < 0)
+		s = KERNEL_STALL_S;
+	return s * 1000;
+}
+
 static int start_thread(struct kernel *k, struct sb_err *err)
 {
 	sigset_t all, old;
@@ -407,6 +435,7 @@ int kernel_start(struct kernel *k, const char *file, const char *info,
 	k->comms = json_object();
 	k->seen = wire_seen_new();
 	k->parent_fd = watch_parent();
+	k->stall_ms = stall_time();
 	if (outbox_init(&k->out, err) < 0 || inbox_init(&k->in, err) < 0 ||
 	    channels_open(&k->ch, &k->conn, err) < 0 ||
 	    (picked && connection_write(file, &k->conn, err) < 0) ||

@@ -18,7 +18,7 @@
 #include "guest/kernel/session.h"
 
 /* How long a subscriber may take nothing before it loses messages. */
-#define KERNEL_STALL_MS 30000
+#define KERNEL_STALL_S 30
 /* How long the main thread may take to end after shutdown_request. */
 #define KERNEL_STOP_MS 3000
 
@@ -43,6 +43,8 @@ struct kernel {
 	struct wire_seen *seen;
 	struct outgoing *pending; /* what iopub has no room for */
 	int64_t stalled;	  /* since when; 0: it is not */
+	int64_t stall_ms;	  /* how long it may be */
+	bool told;		  /* that it was longer */
 	int64_t stop_at;	  /* when the process ends by force; 0: never */
 	int parent_fd;		  /* the launcher's pidfd, or -1 */
 };

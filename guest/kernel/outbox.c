@@ -78,6 +78,7 @@ void outgoing_free(struct outgoing *o)
 		buf_done(&o->buffers[i]);
 	free(o->buffers);
 	free(o->metadata);
+	free(o->topic);
 	buf_done(&o->content);
 	request_unref(o->parent);
 	free(o);

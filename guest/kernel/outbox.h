@@ -27,6 +27,7 @@ struct outgoing {
 	enum channel channel;
 	char type[64];
 	struct request *parent; /* NULL: no parent; whom replies go to */
+	char *topic;		/* of iopub; NULL: made of the type */
 	char *metadata;		/* JSON text; NULL is {} */
 	struct buf content;	/* JSON text */
 	struct buf *buffers;

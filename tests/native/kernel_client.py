@@ -9,13 +9,39 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import uuid
 
-import zmq
+try:
+    import zmq
+except ImportError:
+    print("SKIP: needs python3-zmq")
+    sys.exit(77)
 
 DELIMITER = b"<IDS|MSG>"
 LIMIT = 30  # seconds that anything may take
 CHANNELS = ("shell", "control", "stdin", "iopub", "hb")
+
+
+def kernel_env(**more):
+    """The environment in which python3 finds the kernel of the build tree.  A
+    module with a sanitizer wants its runtime loaded before Python's memory."""
+    env = {**os.environ, **more}
+    path = env.get("KERNEL_PYTHONPATH")
+    if not path:
+        return env
+    env["PYTHONPATH"] = path
+    libs = subprocess.run(["ldd", path + "/sandbox_kernel/_core.abi3.so"],
+                          stdout=subprocess.PIPE, text=True).stdout
+    for line in libs.splitlines():
+        if "libasan" in line:
+            env["LD_PRELOAD"] = line.split()[2]
+            env["ASAN_OPTIONS"] = "detect_leaks=0"
+    return env
+
+
+def sanitized():
+    return "LD_PRELOAD" in kernel_env()
 
 
 class Kernel:
@@ -32,7 +58,8 @@ class Kernel:
         self.key = key.encode()
         self.session = uuid.uuid4().hex
         argv = argv or [sys.executable, "-m", "sandbox_kernel", "-f"]
-        self.process = subprocess.Popen(argv + [self.file], env=env, **popen)
+        self.process = subprocess.Popen(argv + [self.file],
+                                        env=env or kernel_env(), **popen)
         self.wait_ports()
         self.context = zmq.Context()
         self.identity = uuid.uuid4().hex.encode()
@@ -40,6 +67,9 @@ class Kernel:
         self.control = self.connect(zmq.DEALER, "control", self.identity)
         self.stdin = self.connect(zmq.DEALER, "stdin", self.identity)
         self.iopub = self.subscribe()
+        m = self.recv(self.iopub)
+        while m["type"] != "iopub_welcome":
+            m = self.recv(self.iopub)
 
     def wait_ports(self):
         end = time.monotonic() + LIMIT
@@ -144,14 +174,20 @@ class Kernel:
         outputs = self.outputs(msg_id, limit)
         return self.reply(msg_id, limit=limit), outputs
 
-    def ready(self):
-        """Until the kernel answers and iopub is joined."""
-        self.reply(self.send("kernel_info_request"))
-        m = self.recv(self.iopub)
-        while m and m["type"] != "iopub_welcome":
+    def alive(self):
+        """Whether a cell still runs as it should."""
+        reply, outputs = self.run("print('ali' + 've')")
+        return text(outputs) == "alive\n" and \
+            reply["content"]["status"] == "ok"
+
+    def wait_text(self, wanted, name="stdout"):
+        """Until iopub has shown some text."""
+        seen = ""
+        while wanted not in seen:
             m = self.recv(self.iopub)
-        assert m, "no iopub_welcome"
-        return self
+            assert m, "no %r in %r" % (wanted, seen)
+            if m["type"] == "stream" and m["content"]["name"] == name:
+                seen += m["content"]["text"]
 
     def shutdown(self, restart=False):
         r = self.reply(self.send("shutdown_request", {"restart": restart},
@@ -176,3 +212,29 @@ class Kernel:
 def text(outputs, name="stdout"):
     return "".join(m["content"]["text"] for m in outputs
                    if m["type"] == "stream" and m["content"]["name"] == name)
+
+
+def wait_until(check, what):
+    end = time.monotonic() + LIMIT
+    while not check():
+        if time.monotonic() > end:
+            raise RuntimeError("gave up on: " + what)
+        time.sleep(0.01)
+
+
+def main(tests):
+    """Run all functions test_* of a module; those named only, if any."""
+    failed = 0
+    for name, test in list(tests.items()):
+        if not name.startswith("test_") or sys.argv[1:] and \
+                name not in sys.argv[1:]:
+            continue
+        try:
+            test()
+            print("ok - " + name, flush=True)
+        except Exception:
+            failed += 1
+            print("not ok - " + name)
+            traceback.print_exc(file=sys.stdout)
+            sys.stdout.flush()
+    sys.exit(1 if failed else 0)
