@@ -83,6 +83,9 @@ class Program:
             tree = _ast.Expression(last.value)
             self.value = compile(tree, name, "eval", flags, True)
         self.flags = flags & FUTURE
+        codes = self.codes + [self.value] if self.value else self.codes
+        awaits = any(code.co_flags & COROUTINE for code in codes)
+        self.needs_loop = not awaits and wants_loop(text)
 
 
 def _semicolon(text, last):
@@ -101,12 +104,34 @@ class Loop:
     def __init__(self):
         self._loop = None
 
-    def run(self, coroutine):
+    def _get(self):
         import asyncio
 
         if self._loop is None or self._loop.is_closed():
             self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
+        return asyncio
+
+    def next(self, core):
+        """The next request; tasks of earlier cells run on until it comes."""
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            return core.next()
+        loop.add_reader(core.fileno(), loop.stop)
+        try:
+            while True:
+                req = core.next(False)
+                if req is not False:
+                    return req
+                _run_on(loop)
+                if loop.is_closed():
+                    return core.next()
+        finally:
+            if not loop.is_closed():
+                loop.remove_reader(core.fileno())
+
+    def run(self, coroutine):
+        asyncio = self._get()
         task = self._loop.create_task(coroutine)
         try:
             return self._loop.run_until_complete(task)
@@ -125,8 +150,36 @@ class Loop:
             pass
 
 
+async def _within(program, namespace):
+    return run(program, namespace, None)
+
+
+def wants_loop(text):
+    """Code that starts tasks without a word of await needs a loop around it;
+    code that runs a loop itself must have none."""
+    if not any(word in text for word in _TASKS):
+        return False
+    return not any(word in text for word in _LOOPS)
+
+
+_TASKS = ("create_task(", "ensure_future(", "get_running_loop(")
+_LOOPS = ("asyncio.run(", "run_until_complete(", "run_forever(", "Runner(")
+
+
+def _run_on(loop):
+    try:
+        loop.run_forever()
+    except BaseException:
+        # A task raised SystemExit, say.  There is no cell to blame.
+        import traceback
+
+        traceback.print_exc()
+
+
 def run(program, namespace, loop):
     """Run it; the value of its last expression, or NOTHING."""
+    if program.needs_loop and loop is not None:
+        return loop.run(_within(program, namespace))
     for code in program.codes:
         result = eval(code, namespace)
         if code.co_flags & COROUTINE:

@@ -14,7 +14,6 @@ class Kernel:
         self.shell = Shell(core, folder)
         self.shell.kernel = self
         self._comms = None
-        self._last = None
         self._install()
 
     def _install(self):
@@ -38,7 +37,7 @@ class Kernel:
     def run(self):
         while not self.stopping:
             try:
-                req = self.core.next()
+                req = self.shell.loop.next(self.core)
                 if req is None:
                     break
                 self.dispatch(req)
@@ -62,8 +61,12 @@ class Kernel:
             # Unknown messages are tolerated; the spec lets us say nothing.
             self.core.reply(req, None)
             return
-        reply = handler(req)
-        self.core.reply(req, reply)
+        try:
+            self.core.reply(req, handler(req))
+        except Exception as error:
+            # A value that has no form in JSON, or a mistake of ours: neither
+            # may cost the user the kernel.
+            self.core.reply(req, dict(_error(error), execution_count=self.shell.count))
 
     def guarded(self, call, *args):
         """A request about code must never end the kernel."""

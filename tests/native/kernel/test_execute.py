@@ -96,6 +96,15 @@ class Values(KernelTest):
         self.run_cell("class Bad:\n    def __repr__(self): 1/0")
         self.assertIn("ZeroDivisionError", self.run_cell("Bad()").result)
 
+    def test_no_json(self):
+        self.run_cell(
+            "class J:\n    def _repr_mimebundle_(self, **k): return {'a/b': object()}"
+        )
+        self.kernel.run("J()")
+        self.kernel.run("display(J())")
+        self.kernel.run("1", user_expressions={"j": "J()"})
+        self.assertEqual(self.run_cell("1").result, "1")
+
     def test_dead_attribute_object(self):
         self.run_cell(
             "class All:\n"
@@ -270,6 +279,34 @@ class Await(KernelTest):
             "import asyncio; t = asyncio.ensure_future(q.get(), loop=asyncio.get_event_loop())"
         )
         self.assertEqual(self.run_cell("await t").result, "1")
+
+    def test_tasks_run_between_cells(self):
+        self.run_cell(
+            "import asyncio, os\nr, w = os.pipe()\nasync def later():\n"
+            "    await asyncio.sleep(0.05)\n    os.write(w, b'done')"
+        )
+        self.run_cell("t = asyncio.create_task(later())")
+        # Written while no cell runs, else this would wait for ever.
+        with open("/proc/%d/fd/%s" % self.pipe_end(), "rb") as pipe:
+            self.assertEqual(pipe.read(4), b"done")
+        self.assertEqual(self.run_cell("t.done()").result, "True")
+
+    def test_loop_is_closed(self):
+        self.run_cell("import asyncio\nawait asyncio.sleep(0)")
+        self.run_cell("asyncio.get_event_loop().close()")
+        self.assertEqual(self.run_cell("await asyncio.sleep(0, 4)").result, "4")
+
+    def test_task_wants_to_leave(self):
+        self.run_cell(
+            "import asyncio\nasync def leave():\n"
+            "    await asyncio.sleep(0.05)\n    raise SystemExit\n"
+            "t = asyncio.create_task(leave())"
+        )
+        self.assertEqual(self.run_cell("1").result, "1")
+
+    def pipe_end(self):
+        pid = self.kernel.manager.provisioner.process.pid
+        return pid, self.run_cell("r").result
 
     def test_asyncio_run(self):
         self.run_cell("import asyncio\nasync def g(): return 8")
