@@ -63,9 +63,10 @@ class Kernel:
             return
         try:
             self.core.reply(req, handler(req))
-        except Exception as error:
-            # A value that has no form in JSON, or a mistake of ours: neither
-            # may cost the user the kernel.
+        except (Exception, KeyboardInterrupt) as error:
+            # A value that has no form in JSON, a mistake of ours, or an
+            # interrupt in our own code: none may cost the user the kernel.
+            self.core.disarm()
             self.core.reply(req, dict(_error(error), execution_count=self.shell.count))
 
     def guarded(self, call, *args):

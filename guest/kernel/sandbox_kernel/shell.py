@@ -130,21 +130,29 @@ class Shell:
         self.allow_stdin = bool(content.get("allow_stdin", False))
         self.payload = []
         self.number = self.count + 1
+        self.value = NOTHING
+        self.shown = None
+        try:
+            self._announce(code, stored, silent)
+            error = self._run(code, stored, silent, options)
+        except KeyboardInterrupt as late:
+            # It came in our own code, just before or after the cell's.
+            error = self._failed(late, silent)
+        return self._finish(content, error, silent, stored)
+
+    def _announce(self, code, stored, silent):
         if stored:
             self.count += 1
-            self.inputs.add(self.number, code)
-            self.history.add(self.number, code)
         if not silent:
             self.core.publish(
                 "execute_input", {"code": code, "execution_count": self.number}
             )
-        error = self._run(code, stored, silent, options)
-        return self._finish(content, error, silent, stored)
+        if stored:
+            self.inputs.add(self.number, code)
+            self.history.add(self.number, code)
 
     def _run(self, code, stored, silent, options):
         """Run the cell.  None, or the error's (name, value, traceback)."""
-        self.value = NOTHING
-        self.shown = None
         options = options if isinstance(options, dict) else None
         if options:
             self._deadline(options.get("deadline"))
@@ -158,16 +166,13 @@ class Shell:
             self.core.disarm()
             self.payload.append({"source": "ask_exit", "keepkernel": False})
         except BaseException as error:
-            self.core.disarm()
             return self._failed(error, silent)
         finally:
-            if options:
-                self._deadline(None)
             cell.settled()
         return None
 
     def _deadline(self, seconds):
-        if seconds is None or isinstance(seconds, (int, float)):
+        if isinstance(seconds, (int, float)) and 0 < seconds < 1e7:
             self.core.deadline(seconds)
 
     def _run_text(self, code, stored, silent):
@@ -231,6 +236,7 @@ class Shell:
         result.send(self, None if value is NOTHING else value, options)
 
     def _failed(self, error, silent):
+        self.core.disarm()
         from sandbox_kernel import tracebacks
 
         mpl = sys.modules.get("sandbox_kernel.mpl")
