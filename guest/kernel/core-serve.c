@@ -61,13 +61,21 @@ static void begin_request(struct kernel *k, struct request *r)
 	interrupt_arm(&k->irq);
 }
 
-PyObject *core_next(PyObject *self, PyObject *unused)
+PyObject *core_fileno(PyObject *self, PyObject *unused)
+{
+	struct kernel *k = core_kernel();
+
+	return k ? PyLong_FromLong(k->in.fd) : NULL;
+}
+
+PyObject *core_next(PyObject *self, PyObject *args)
 {
 	struct kernel *k = core_kernel();
 	struct request *r;
-	bool stop;
+	bool stop, cleared = false;
+	int wait = 1;
 
-	if (!k)
+	if (!k || !PyArg_ParseTuple(args, "|p", &wait))
 		return NULL;
 	interrupt_disarm(&k->irq);
 	for (;;) {
@@ -82,9 +90,12 @@ PyObject *core_next(PyObject *self, PyObject *unused)
 			request_unref(r);
 			continue;
 		}
-		if (core_wait_fd(k->in.fd) < 0)
+		if (!wait && cleared)
+			Py_RETURN_FALSE;
+		if (wait && core_wait_fd(k->in.fd) < 0)
 			PyErr_Clear();
 		inbox_clear(&k->in);
+		cleared = true;
 	}
 	begin_request(k, r);
 	return pyrequest_new(r);

@@ -5,6 +5,8 @@
  *   start(connection_file)  bind, capture 1 and 2, start the I/O thread
  *   next() -> Request|None  the next request; None: shut down.  Status busy is
  *                           sent, and from here on interrupts raise
+ *   next(False)             the same, but False if there is none yet
+ *   fileno() -> int         readable when next(False) is worth a try
  *   reply(request, content, metadata=None, buffers=None)
  *                           all output, then the reply, then status idle;
  *                           interrupts do nothing from its beginning on
@@ -217,7 +219,8 @@ static PyObject *core_decode(PyObject *self, PyObject *arg)
 #define WITH_KEYWORDS(fn) ((PyCFunction)(void (*)(void))(fn))
 static PyMethodDef methods[] = {
 	{ "start", core_start, METH_VARARGS, NULL },
-	{ "next", core_next, METH_NOARGS, NULL },
+	{ "next", core_next, METH_VARARGS, NULL },
+	{ "fileno", core_fileno, METH_NOARGS, NULL },
 	{ "reply", WITH_KEYWORDS(core_reply), METH_VARARGS | METH_KEYWORDS,
 	  NULL },
 	{ "disarm", core_disarm, METH_NOARGS, NULL },

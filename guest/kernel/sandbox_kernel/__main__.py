@@ -1,37 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m sandbox_kernel -f connection.json"""
+"""Start the kernel: ``python3 -m sandbox_kernel -f FILE``, or this file by its
+path, which works in any Python without an entry in its sys.path."""
+
 import sys
-from . import _core as core
 
 
-def run(request, scope):
-    content = request.content
-    sys.stdout = core.Stream("stdout")
-    sys.stderr = core.Stream("stderr")
-    try:
-        exec(compile(content.get("code", ""), "<cell>", "exec"), scope)
-    except BaseException as e:
-        core.disarm()
-        error = {"ename": type(e).__name__, "evalue": str(e), "traceback": []}
-        core.publish("error", error)
-        core.abort_queued()
-        core.reply(request, {"status": "error", "execution_count": 0, **error})
-    else:
-        core.reply(request, {"status": "ok", "execution_count": 0,
-                             "user_expressions": {}})
+def _boot():
+    if not __package__:
+        # Run by its path: our folder must not be where modules are looked
+        # for, and the package must be found without being installed.
+        import types
+
+        sys.path.pop(0)
+        folder = __file__.rpartition("/")[0]
+        package = types.ModuleType("sandbox_kernel")
+        package.__path__ = [folder]
+        package.__file__ = folder + "/__init__.py"
+        sys.modules["sandbox_kernel"] = package
+        sys.path.insert(0, "")
+    elif sys.path and sys.path[0] not in ("", "/"):
+        sys.path[0] = ""
+    from sandbox_kernel.app import main
+
+    return main(sys.argv)
 
 
-def main():
-    core.start(sys.argv[sys.argv.index("-f") + 1])
-    scope = {"__name__": "__main__"}
-    while True:
-        request = core.next()
-        if request is None:
-            break
-        if request.type == "execute_request":
-            run(request, scope)
-        else:
-            core.reply(request, None)
-
-
-main()
+if __name__ == "__main__":
+    sys.exit(_boot())
