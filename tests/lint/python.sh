@@ -13,4 +13,5 @@ for name in sys.argv[1:]:
     with open(name, encoding="utf-8") as file:
         compile(file.read(), name, "exec")
 END
-"$python" -m pyflakes "${files[@]}"
+# What a test takes by a star is known when it runs.
+! "$python" -m pyflakes "${files[@]}" | grep -v 'import \*\|star imports'

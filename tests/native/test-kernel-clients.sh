@@ -23,4 +23,4 @@ grep -q 'sandbox-kernelspec list' "$dir/err" || fail "no remedy"
 [ -n "$asan" ] || (cd / && "$dir/venv/bin/python" -m sandbox_kernel 2>&1) |
 	grep -q usage || fail "python -m"
 
-run_tests conformance execute plain result console life
+run_tests conformance execute requests plain result console life

@@ -21,9 +21,8 @@ def load(shell):
         _prepare(shell, shell.ipython)
 
 
-def _make(shell, base):
+def _shell_class(shell, base):
     from traitlets import Type
-    from traitlets.config import Config
 
     hook, publisher = _parts(shell)
 
@@ -35,9 +34,6 @@ def _make(shell, base):
 
         def init_sys_modules(self):
             sys.modules["__main__"] = self.user_module
-
-        def init_syntax_highlighting(self, *args, **keys):
-            super().init_syntax_highlighting(*args, **keys)
 
         def system(self, cmd):
             from sandbox_kernel import magics
@@ -68,6 +64,12 @@ def _make(shell, base):
                 {"source": "set_next_input", "text": text, "replace": replace}
             )
 
+    return ZMQInteractiveShell
+
+
+def _make(shell, base):
+    from traitlets.config import Config
+
     config = Config()
     config.HistoryManager.enabled = False
     config.IPKernelApp.connection_file = ""
@@ -75,7 +77,7 @@ def _make(shell, base):
     kept = {
         name: shell.ns.get(name) for name in ("In", "Out", "_ih", "_oh", "exit", "quit")
     }
-    ip = ZMQInteractiveShell.instance(
+    ip = _shell_class(shell, base).instance(
         config=config, user_module=shell.main, user_ns=shell.ns
     )
     shell.ns.update(kept)
@@ -111,6 +113,38 @@ def _parts(shell):
             display.clear_output(shell, wait)
 
     return Hook, Publisher
+
+
+class Around:
+    """Around a cell: IPython's traps, and the events that extensions such as
+    autoreload wait for."""
+
+    def __init__(self, shell, code, stored, silent):
+        from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
+
+        self._ip = shell.ipython
+        self._ip.execution_count = shell.number
+        self._silent = silent
+        self._info = ExecutionInfo(code, stored, silent, True, None)
+        self._result = ExecutionResult(self._info)
+        self._result.execution_count = shell.number
+
+    def __enter__(self):
+        self._ip.builtin_trap.__enter__()
+        self._ip.display_trap.__enter__()
+        self._ip.events.trigger("pre_execute")
+        if not self._silent:
+            self._ip.events.trigger("pre_run_cell", self._info)
+
+    def __exit__(self, kind, error, tb):
+        self._result.error_in_exec = error
+        try:
+            self._ip.events.trigger("post_execute")
+            if not self._silent:
+                self._ip.events.trigger("post_run_cell", self._result)
+        finally:
+            self._ip.display_trap.__exit__(None, None, None)
+            self._ip.builtin_trap.__exit__(None, None, None)
 
 
 def _show(shell):

@@ -177,7 +177,9 @@ class Shell:
             return
         self.flags |= program.flags
         if self.ipython is not None:
-            with self.ipython.builtin_trap, self.ipython.display_trap:
+            from sandbox_kernel.ipy import Around
+
+            with Around(self, code, stored, silent):
                 self._run_program(program, silent)
         else:
             self._run_program(program, silent)

@@ -3,6 +3,7 @@
 
 import os
 import queue
+import re
 import time
 import unittest
 
@@ -134,3 +135,15 @@ class KernelTest(unittest.TestCase):
         cell = self.kernel.run(code, **keys)
         self.assertEqual(cell.reply["status"], "error")
         return cell
+
+
+def strip(text):
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
+
+
+def wait_for(kernel, identity, text):
+    while True:
+        message = kernel.client.get_iopub_msg(timeout=30)
+        ours = message["parent_header"].get("msg_id") == identity
+        if ours and text in message["content"].get("text", ""):
+            return

@@ -61,6 +61,23 @@ class Magics(KernelTest):
             cell = self.run_cell(code)
             self.assertIn("pip", cell.text() + cell.text("stderr"), code)
 
+    def test_autoreload(self):
+        self.run_cell(
+            "%%writefile reloaded_module.py\nvalue = 1\n",
+        )
+        self.run_cell(
+            "%load_ext autoreload\n%autoreload 2\nimport reloaded_module as m"
+        )
+        # Another size and a later time, so that nobody takes it for the same.
+        self.run_cell("%%writefile reloaded_module.py\nvalue = 20000\n")
+        self.run_cell("import os; os.utime('reloaded_module.py', (1, 2**31))")
+        self.assertEqual(self.run_cell("m.value").result, "20000")
+
+    def test_run(self):
+        self.run_cell("%%writefile script.py\nimport sys\nprint(sys.argv[1:])\nran = 1")
+        self.assertEqual(self.run_cell("%run script.py a b").text(), "['a', 'b']\n")
+        self.assertEqual(self.run_cell("ran").result, "1")
+
     def test_capture(self):
         cell = self.run_cell("%%capture got\nprint('hidden')\ndisplay(5)\n6")
         self.assertEqual(
