@@ -70,12 +70,8 @@ class Kernel:
 
     def guarded(self, call, *args):
         """A request about code must never end the kernel."""
-        try:
-            return call(*args)
-        except KeyboardInterrupt as error:
-            return _error(error)
-        except Exception as error:
-            return _error(error)
+        value, error = self.core.guard(call, *args)
+        return value if error is None else _error(error)
 
     def do_execute_request(self, req):
         return self.shell.execute(req)

@@ -148,23 +148,22 @@ class Shell:
         options = options if isinstance(options, dict) else None
         if options:
             self._deadline(options.get("deadline"))
-        try:
-            self._run_text(code, stored, silent)
-            self._figures(silent)
-            if options or _pickle_by_default():
-                self._result(code, options or {})
-            self.core.disarm()
-        except Leave:
-            self.core.disarm()
+        error = self.core.guard(self._work, code, stored, silent, options)[1]
+        if options:
+            self._deadline(None)
+        cell.settled()
+        if isinstance(error, Leave):
             self.payload.append({"source": "ask_exit", "keepkernel": False})
-        except BaseException as error:
-            self.core.disarm()
+        elif error is not None:
             return self._failed(error, silent)
-        finally:
-            if options:
-                self._deadline(None)
-            cell.settled()
         return None
+
+    def _work(self, code, stored, silent, options):
+        """What an interrupt may interrupt."""
+        self._run_text(code, stored, silent)
+        self._figures(silent)
+        if options or _pickle_by_default():
+            self._result(code, options or {})
 
     def _deadline(self, seconds):
         if seconds is None or isinstance(seconds, (int, float)):
