@@ -58,7 +58,7 @@ static void begin_request(struct kernel *k, struct request *r)
 	outbox_add(&k->out, status("busy", r));
 	outbox_unlock(&k->out);
 	request_unref(last);
-	interrupt_arm(&k->irq);
+	interrupt_take(&k->irq);
 }
 
 PyObject *core_fileno(PyObject *self, PyObject *unused)
@@ -77,7 +77,7 @@ PyObject *core_next(PyObject *self, PyObject *args)
 
 	if (!k || !PyArg_ParseTuple(args, "|p", &wait))
 		return NULL;
-	interrupt_disarm(&k->irq);
+	interrupt_end(&k->irq);
 	for (;;) {
 		swallow_interrupt();
 		r = inbox_take(&k->in, &stop);
@@ -126,7 +126,7 @@ PyObject *core_reply(PyObject *self, PyObject *args, PyObject *kw)
 					 &content, &metadata, &buffers) ||
 	    !core_is_request(req))
 		return NULL;
-	interrupt_disarm(&k->irq);
+	interrupt_end(&k->irq);
 	swallow_interrupt();
 	r = pyrequest_get(req);
 	reply_type(r->type, type);
@@ -147,14 +147,52 @@ PyObject *core_reply(PyObject *self, PyObject *args, PyObject *kw)
 	Py_RETURN_NONE;
 }
 
-PyObject *core_disarm(PyObject *self, PyObject *unused)
+/* The exception that is set, with its traceback; it is not set any more. */
+static PyObject *take_exception(void)
+{
+	PyObject *type, *value, *tb;
+
+	PyErr_Fetch(&type, &value, &tb);
+	PyErr_NormalizeException(&type, &value, &tb);
+	if (tb)
+		PyException_SetTraceback(value, tb);
+	Py_XDECREF(type);
+	Py_XDECREF(tb);
+	return value;
+}
+
+PyObject *core_guard(PyObject *self, PyObject *args)
 {
 	struct kernel *k = core_kernel();
+	Py_ssize_t n = PyTuple_Size(args);
+	PyObject *rest, *value = NULL, *error = NULL, *pair;
+	bool before;
 
 	if (!k)
 		return NULL;
-	interrupt_disarm(&k->irq);
-	return PyBool_FromLong(swallow_interrupt());
+	if (n < 1) {
+		PyErr_SetString(PyExc_TypeError, "guard() wants a function");
+		return NULL;
+	}
+	rest = PyTuple_GetSlice(args, 1, n);
+	if (!rest)
+		return NULL;
+	if (interrupt_arm(&k->irq, &before))
+		PyErr_SetNone(PyExc_KeyboardInterrupt);
+	else
+		value = PyObject_CallObject(PyTuple_GetItem(args, 0), rest);
+	interrupt_disarm(&k->irq, before);
+	Py_DECREF(rest);
+	if (!value)
+		error = take_exception();
+	/* One that came too late to be raised in there is not raised here. */
+	if (!before)
+		swallow_interrupt();
+	pair = Py_BuildValue("OO", value ? value : Py_None,
+			     error ? error : Py_None);
+	Py_XDECREF(value);
+	Py_XDECREF(error);
+	return pair;
 }
 
 static void wake_io(struct kernel *k)

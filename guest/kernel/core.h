@@ -43,7 +43,7 @@ PyObject *core_abort_queued(PyObject *self, PyObject *args);
 PyObject *core_comm_add(PyObject *self, PyObject *args);
 PyObject *core_comm_remove(PyObject *self, PyObject *args);
 PyObject *core_deadline(PyObject *self, PyObject *arg);
-PyObject *core_disarm(PyObject *self, PyObject *unused);
+PyObject *core_guard(PyObject *self, PyObject *args);
 PyObject *core_fileno(PyObject *self, PyObject *unused);
 PyObject *core_flush(PyObject *self, PyObject *unused);
 PyObject *core_input(PyObject *self, PyObject *args, PyObject *kw);

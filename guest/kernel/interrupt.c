@@ -40,8 +40,11 @@ static void on_sigint(int sig)
 
 	if (!pthread_equal(pthread_self(), irq->main)) {
 		pthread_kill(irq->main, sig);
-	} else if (atomic_load(&irq->armed)) {
-		irq->raise();
+	} else if (atomic_load(&irq->taken)) {
+		if (atomic_load(&irq->armed))
+			irq->raise();
+		else
+			atomic_store(&irq->wanted, true);
 		atomic_fetch_add(&irq->signals, 1);
 		if (write(irq->wake_fd, &one, sizeof(one)) < 0)
 			errno = saved; /* it is set already */
@@ -54,7 +57,7 @@ static void on_wake(int sig)
 	struct interrupt *irq = irq_of_handler;
 	int saved = errno;
 
-	if (atomic_exchange(&irq->wanted, false) && atomic_load(&irq->armed))
+	if (atomic_load(&irq->armed) && atomic_exchange(&irq->wanted, false))
 		irq->raise();
 	errno = saved;
 }
@@ -81,7 +84,7 @@ int interrupt_init(struct interrupt *irq, void (*raise)(void), int wake_fd,
 	return 0;
 }
 
-void interrupt_arm(struct interrupt *irq)
+void interrupt_take(struct interrupt *irq)
 {
 	pthread_mutex_lock(&irq->lock);
 	irq->count = 0;
@@ -89,13 +92,25 @@ void interrupt_arm(struct interrupt *irq)
 	irq->deadline = 0;
 	irq->steps = 0;
 	atomic_store(&irq->wanted, false);
-	atomic_store(&irq->armed, true);
+	atomic_store(&irq->taken, true);
 	pthread_mutex_unlock(&irq->lock);
 }
 
-void interrupt_disarm(struct interrupt *irq)
+bool interrupt_arm(struct interrupt *irq, bool *ret_before)
+{
+	*ret_before = atomic_exchange(&irq->armed, true);
+	return atomic_exchange(&irq->wanted, false);
+}
+
+void interrupt_disarm(struct interrupt *irq, bool before)
+{
+	atomic_store(&irq->armed, before);
+}
+
+void interrupt_end(struct interrupt *irq)
 {
 	pthread_mutex_lock(&irq->lock);
+	atomic_store(&irq->taken, false);
 	atomic_store(&irq->armed, false);
 	irq->deadline = 0;
 	pthread_mutex_unlock(&irq->lock);
@@ -212,19 +227,20 @@ void interrupt_children(int sig, bool group_only)
 
 void interrupt_now(struct interrupt *irq, enum interrupt_cause cause)
 {
-	bool armed, second;
+	bool taken, second;
 
 	pthread_mutex_lock(&irq->lock);
-	armed = atomic_load(&irq->armed);
-	if (armed) {
+	taken = atomic_load(&irq->taken);
+	if (taken) {
 		atomic_store(&irq->wanted, true);
 		irq->cause = cause;
 		irq->count++;
 	}
 	second = irq->count > 1;
 	pthread_mutex_unlock(&irq->lock);
-	if (!armed)
+	if (!taken)
 		return;
+	/* Harmless where nothing is armed: then it is kept. */
 	pthread_kill(irq->main, WAKE_SIGNAL);
 	irq->tries = 0;
 	irq->again = clock_ms() + AGAIN_MS;
@@ -281,7 +297,7 @@ int interrupt_tick(struct interrupt *irq, int64_t now, bool *ret_over)
 	int64_t next;
 
 	take_signals(irq, now);
-	if (!atomic_load(&irq->armed)) {
+	if (!atomic_load(&irq->taken)) {
 		irq->again = irq->children_at = 0;
 		return -1;
 	}

@@ -2,9 +2,10 @@
 #pragma once
 
 /*
- * Interrupts.  Between arm and disarm (a request is being worked on) SIGINT and
- * interrupt_request raise KeyboardInterrupt in the main thread and reach the
- * children; at any other time they do nothing.
+ * Interrupts: SIGINT and interrupt_request.  Three states of the main thread:
+ * idle, when they do nothing; taken, when there is a request and they are kept
+ * until code of the user's begins; armed, when such code runs and they raise
+ * KeyboardInterrupt in it and reach the children.
  */
 
 #include <pthread.h>
@@ -25,7 +26,7 @@ struct interrupt {
 	pthread_mutex_t lock;
 	pthread_t main;
 	void (*raise)(void); /* PyErr_SetInterrupt */
-	atomic_bool armed;
+	atomic_bool taken, armed;
 	atomic_bool wanted; /* the main thread is to raise */
 	atomic_int signals; /* SIGINTs that the handler saw */
 	atomic_int wake_fd; /* tells the I/O thread of them */
@@ -44,9 +45,15 @@ struct interrupt {
 int interrupt_init(struct interrupt *irq, void (*raise)(void), int wake_fd,
 		   struct sb_err *err);
 
-/* The main thread. */
-void interrupt_arm(struct interrupt *irq);
-void interrupt_disarm(struct interrupt *irq);
+/*
+ * The main thread: a request was taken; user's code begins (true: it is
+ * interrupted already); it has ended, armed as it was before; the request has
+ * ended.
+ */
+void interrupt_take(struct interrupt *irq);
+bool interrupt_arm(struct interrupt *irq, bool *ret_before);
+void interrupt_disarm(struct interrupt *irq, bool before);
+void interrupt_end(struct interrupt *irq);
 void interrupt_deadline(struct interrupt *irq, int64_t when);
 enum interrupt_cause interrupt_why(struct interrupt *irq);
 

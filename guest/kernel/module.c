@@ -4,15 +4,16 @@
  *
  *   start(connection_file)  bind, capture 1 and 2, start the I/O thread
  *   next() -> Request|None  the next request; None: shut down.  Status busy is
- *                           sent, and from here on interrupts raise
+ *                           sent, and from here on interrupts are kept
  *   next(False)             the same, but False if there is none yet
  *   fileno() -> int         readable when next(False) is worth a try
  *   reply(request, content, metadata=None, buffers=None)
  *                           all output, then the reply, then status idle;
- *                           interrupts do nothing from its beginning on
- *   disarm()                interrupts do nothing from here on: for the time
- *                           between the end of the user's code and reply().
- *                           True if one was still to be raised; it is not
+ *                           interrupts do nothing from its beginning on.
+ *                           content None: only the output and idle
+ *   guard(function, *args) -> (value|None, exception|None)
+ *                           call it, and let interrupts raise in it and nowhere
+ *                           else.  One that came since next() raises at once
  *   publish(msg_type, content, metadata=None, buffers=None, parent=None)
  *                           on iopub; any thread.  parent: a Request; else the
  *                           one that runs or ran last
@@ -223,7 +224,7 @@ static PyMethodDef methods[] = {
 	{ "fileno", core_fileno, METH_NOARGS, NULL },
 	{ "reply", WITH_KEYWORDS(core_reply), METH_VARARGS | METH_KEYWORDS,
 	  NULL },
-	{ "disarm", core_disarm, METH_NOARGS, NULL },
+	{ "guard", core_guard, METH_VARARGS, NULL },
 	{ "publish", WITH_KEYWORDS(core_publish), METH_VARARGS | METH_KEYWORDS,
 	  NULL },
 	{ "input", WITH_KEYWORDS(core_input), METH_VARARGS | METH_KEYWORDS,

@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <string.h>
+
 #include "common/json.h"
 #include "guest/kernel/request.h"
 #include "guest/kernel/utf8.h"

@@ -47,12 +47,15 @@ def sanitized():
 class Kernel:
     """A kernel process with a client on it."""
 
-    def __init__(self, argv=None, key="a-key", env=None, **popen):
+    def __init__(self, argv=None, key="a-key", env=None, before=None,
+                 welcome=True, **popen):
         self.dir = tempfile.TemporaryDirectory(prefix="kernel-test.")
         self.file = os.path.join(self.dir.name, "connection.json")
         self.info = {"ip": "127.0.0.1", "transport": "tcp", "key": key,
                      "signature_scheme": "hmac-sha256", "kernel_name": "",
                      **{c + "_port": 0 for c in CHANNELS}}
+        if before:
+            before(self.info)
         with open(self.file, "w") as f:
             json.dump(self.info, f)
         self.key = key.encode()
@@ -67,9 +70,8 @@ class Kernel:
         self.control = self.connect(zmq.DEALER, "control", self.identity)
         self.stdin = self.connect(zmq.DEALER, "stdin", self.identity)
         self.iopub = self.subscribe()
-        m = self.recv(self.iopub)
-        while m["type"] != "iopub_welcome":
-            m = self.recv(self.iopub)
+        while welcome:
+            welcome = self.recv(self.iopub)["type"] != "iopub_welcome"
 
     def wait_ports(self):
         end = time.monotonic() + LIMIT

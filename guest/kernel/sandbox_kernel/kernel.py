@@ -36,14 +36,10 @@ class Kernel:
 
     def run(self):
         while not self.stopping:
-            try:
-                req = self.shell.loop.next(self.core)
-                if req is None:
-                    break
-                self.dispatch(req)
-            except KeyboardInterrupt:
-                # It came when no cell ran: there is nothing to interrupt.
-                continue
+            req = self.shell.loop.next(self.core)
+            if req is None:
+                break
+            self.dispatch(req)
         return self.leave()
 
     def leave(self):
@@ -63,20 +59,15 @@ class Kernel:
             return
         try:
             self.core.reply(req, handler(req))
-        except (Exception, KeyboardInterrupt) as error:
-            # A value that has no form in JSON, a mistake of ours, or an
-            # interrupt in our own code: none may cost the user the kernel.
-            self.core.disarm()
+        except Exception as error:
+            # A value that has no form in JSON, or a mistake of ours: neither
+            # may cost the user the kernel.
             self.core.reply(req, dict(_error(error), execution_count=self.shell.count))
 
     def guarded(self, call, *args):
         """A request about code must never end the kernel."""
-        try:
-            return call(*args)
-        except KeyboardInterrupt as error:
-            return _error(error)
-        except Exception as error:
-            return _error(error)
+        value, error = self.core.guard(call, *args)
+        return value if error is None else _error(error)
 
     def do_execute_request(self, req):
         return self.shell.execute(req)

@@ -132,12 +132,8 @@ class Shell:
         self.number = self.count + 1
         self.value = NOTHING
         self.shown = None
-        try:
-            self._announce(code, stored, silent)
-            error = self._run(code, stored, silent, options)
-        except KeyboardInterrupt as late:
-            # It came in our own code, just before or after the cell's.
-            error = self._failed(late, silent)
+        self._announce(code, stored, silent)
+        error = self._run(code, stored, silent, options)
         return self._finish(content, error, silent, stored)
 
     def _announce(self, code, stored, silent):
@@ -156,20 +152,22 @@ class Shell:
         options = options if isinstance(options, dict) else None
         if options:
             self._deadline(options.get("deadline"))
-        try:
-            self._run_text(code, stored, silent)
-            self._figures(silent)
-            if options or _pickle_by_default():
-                self._result(code, options or {})
-            self.core.disarm()
-        except Leave:
-            self.core.disarm()
+        error = self.core.guard(self._work, code, stored, silent, options)[1]
+        if options:
+            self.core.deadline(None)
+        cell.settled()
+        if isinstance(error, Leave):
             self.payload.append({"source": "ask_exit", "keepkernel": False})
-        except BaseException as error:
+        elif error is not None:
             return self._failed(error, silent)
-        finally:
-            cell.settled()
         return None
+
+    def _work(self, code, stored, silent, options):
+        """What an interrupt may interrupt."""
+        self._run_text(code, stored, silent)
+        self._figures(silent)
+        if options or _pickle_by_default():
+            self._result(code, options or {})
 
     def _deadline(self, seconds):
         if isinstance(seconds, (int, float)) and 0 < seconds < 1e7:
@@ -236,7 +234,6 @@ class Shell:
         result.send(self, None if value is NOTHING else value, options)
 
     def _failed(self, error, silent):
-        self.core.disarm()
         from sandbox_kernel import tracebacks
 
         mpl = sys.modules.get("sandbox_kernel.mpl")
@@ -268,7 +265,9 @@ class Shell:
             if content.get("stop_on_error", True) and not silent:
                 self.core.abort_queued(self.count)
         elif content.get("user_expressions"):
-            reply["user_expressions"] = self._expressions(content["user_expressions"])
+            wanted = content["user_expressions"]
+            values = self.core.guard(self._expressions, wanted)[0]
+            reply["user_expressions"] = values or {}
         if self.leaving:
             self.kernel.stopping = True
         self.value = NOTHING
