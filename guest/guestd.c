@@ -14,8 +14,8 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "common/token.h"
 #include "guest/api.h"
+#include "guest/auth.h"
 #include "guest/control.h"
 #include "guest/guestd.h"
 #include "guest/message.h"
@@ -24,7 +24,6 @@
 #include "guest/rootfs.h"
 
 #define MAX_BODY (8 * 1024 * 1024)
-#define MAX_TOKEN_FILE 1024
 #define MAX_LOG (4 * 1024 * 1024)
 #define SHARE_TAG "shared"
 #define DISK "/dev/vda"
@@ -56,19 +55,11 @@ static const char usage[] =
 	"  --languages FILE   how to run code (languages.json of the bundle)\n"
 	"  --version, --help\n";
 
-static bool check_token(void *ctx, const char *token)
+static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
 {
 	const struct guestd *g = ctx;
 
-	return g->token && token_equal(token, g->token);
-}
-
-static int admit(void *ctx, struct sb_err *err)
-{
-	if (guestd_is_open(ctx))
-		return 0;
-	return sb_fail(err, SB_BUSY,
-		       "the host has not yet told this sandbox who it is");
+	return auth_check(g->auth, req, err);
 }
 
 static int append_file(const char *path, const char *data, size_t len,
@@ -144,8 +135,7 @@ static void listen_too(struct guestd *g, int port)
 static void take_identity(struct guestd *g, const struct message_personalise *p,
 			  json_t *receipt /* takes */)
 {
-	free(g->token);
-	g->token = xstrdup(p->token);
+	auth_set_token(g->auth, p->token);
 	free(g->sandbox);
 	g->sandbox = xstrdup(p->id);
 	json_decref(g->message);
@@ -270,17 +260,6 @@ static void resume(struct guestd *g)
 	message_personalise_done(&p);
 }
 
-static int take_token_file(struct guestd *g, const char *path,
-			   struct sb_err *err)
-{
-	if (fs_read(path, MAX_TOKEN_FILE, &g->token, NULL, err) < 0)
-		return -1;
-	g->token[strcspn(g->token, "\r\n")] = '\0';
-	if (!*g->token)
-		return sb_fail(err, SB_INVALID, "'%s' is empty", path);
-	return 0;
-}
-
 static int open_log(const struct options *o, struct sb_err *err)
 {
 	autofree char *path = o->log ? xstrdup(o->log)
@@ -316,13 +295,12 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 		.ctx = g,
 		.server = "guestd/" PACKAGE_VERSION,
 		.max_body = MAX_BODY,
-		.check_token = g->no_auth ? NULL : check_token,
-		.admit = admit,
+		.authorize = authorize,
 	};
 
 	if (open_log(o, err) < 0)
 		return -1;
-	if (o->token_file && take_token_file(g, o->token_file, err) < 0)
+	if (o->token_file && auth_read_token(g->auth, o->token_file, err) < 0)
 		return -1;
 	g->processes = process_table_new(g->loop, g->run_dir, err);
 	if (!g->processes)
@@ -331,7 +309,7 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 	if (!g->httpd ||
 	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
 		return -1;
-	if (!guestd_is_open(g)) {
+	if (!auth_is_open(g->auth)) {
 		resume(g);
 		g->control = control_new(g->loop, o->control, on_message, g);
 	}
@@ -349,7 +327,7 @@ static void guestd_done(struct guestd *g)
 	httpd_free(g->httpd);
 	free(g->routes);
 	loop_free(g->loop);
-	free(g->token);
+	auth_free(g->auth);
 	free(g->sandbox);
 	free(g->languages_file);
 	json_decref(g->message);
@@ -456,7 +434,7 @@ int main(int argc, char **argv)
 	g.started_ms = clock_ms();
 	g.run_dir = o.run_dir;
 	g.listen = o.listen;
-	g.no_auth = o.no_auth;
+	g.auth = auth_new(o.no_auth);
 	g.own_log = !o.log;
 	g.languages_file = o.languages ? xstrdup(o.languages)
 				       : bundle_file("languages.json");

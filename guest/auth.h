@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * Who may ask guestd for anything: whoever has the sandbox's token, which only
+ * its host knows, or a one-time ticket (ticket.h).
+ */
+
+#include <stdbool.h>
+
+#include "common/httpd.h"
+#include "common/token.h"
+
+struct auth;
+
+/* With no_auth nothing is asked for; else nobody gets in before
+ * auth_set_token(). */
+struct auth *auth_new(bool no_auth);
+void auth_free(struct auth *a);
+
+/* The sandbox's token from now on.  Ends what was handed out before. */
+void auth_set_token(struct auth *a, const char *token);
+/* The same, from the first line of a file. */
+int auth_read_token(struct auth *a, const char *path, struct sb_err *err);
+
+/* Whether anybody at all can get in. */
+bool auth_is_open(const struct auth *a);
+
+/* Whether the request may be served.  A ticket is used up by that. */
+int auth_check(struct auth *a, struct http_req *req, struct sb_err *err);
+
+/* A ticket for path (NULL: any) that is good for ttl_s seconds. */
+int auth_issue_ticket(struct auth *a, const char *path, long long ttl_s,
+		      char ret[TOKEN_LEN + 1], struct sb_err *err);
