@@ -124,7 +124,8 @@ static int check_request(struct http_conn *c, struct http_req *req,
 	if (!c->local &&
 	    route_check_origin(&req->head, c->h->cfg.hosts, err) < 0)
 		return -1;
-	if (find_route(req, err) < 0)
+	if (find_route(req, err) < 0 ||
+	    route_check_query(req->route, &req->target, err) < 0)
 		return -1;
 	if (req->route->flags & HTTP_STREAM_BODY)
 		return 0;

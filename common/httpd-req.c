@@ -111,6 +111,8 @@ int http_body_json(const struct http_req *req, json_t **ret, struct sb_err *err)
 	if (!json_is_object(j))
 		return sb_fail(err, SB_INVALID,
 			       "the request body must be a JSON object");
+	if (route_check_body(req->route, j, err) < 0)
+		return -1;
 	*ret = steal(&j);
 	return 0;
 }

@@ -174,6 +174,7 @@ void httpd_free(struct httpd *h)
 		lws_context_destroy(h->lws);
 	loop_timer_free(h->heartbeat);
 	finish_closing(h->loop);
+	free(h->openapi);
 	free(h);
 }
 
