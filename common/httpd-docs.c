@@ -21,7 +21,7 @@ static const char page_js[] = {
 /* The page loads its own two files, asks this server, and nothing else. */
 static const char policy[] = "default-src 'none'; script-src 'self';"
 			     " style-src 'self'; connect-src 'self';"
-			     " img-src 'self' blob:; base-uri 'none';"
+			     " img-src 'self' blob: data:; base-uri 'none';"
 			     " form-action 'none'; frame-ancestors 'none'";
 
 static void reply(struct http_req *req, const char *type, const char *data,
