@@ -108,7 +108,7 @@ const char *http_body(const struct http_req *req, size_t *ret_len);
 /* The body as a JSON object; an empty body is an empty object. */
 int http_body_json(const struct http_req *req, json_t **ret,
 		   struct sb_err *err);
-/* "1", "true", "yes", "" as true, "0", "false", "no" as false. */
+/* As parse_bool(); a parameter without a value is true. */
 int http_query_bool(const struct http_req *req, const char *name, bool *ret,
 		    struct sb_err *err);
 int http_query_int(const struct http_req *req, const char *name, long long min,

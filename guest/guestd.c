@@ -133,8 +133,10 @@ static void listen_too(struct guestd *g, int port)
 
 /* Become the sandbox of the message, which has been applied. */
 static void take_identity(struct guestd *g, const struct message_personalise *p,
+			  struct auth_jwt *jwt /* takes */,
 			  json_t *receipt /* takes */)
 {
+	auth_set_jwt(g->auth, jwt);
 	auth_set_token(g->auth, p->token);
 	free(g->sandbox);
 	g->sandbox = xstrdup(p->id);
@@ -154,6 +156,7 @@ static void take_identity(struct guestd *g, const struct message_personalise *p,
 static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
 {
 	struct message_personalise p;
+	struct auth_jwt *jwt = NULL;
 	json_t *receipt;
 	int r;
 
@@ -163,12 +166,15 @@ static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
 		r = sb_fail(err, SB_CONFLICT, "this is sandbox '%s' already",
 			    g->sandbox);
 	else
+		r = auth_jwt_parse(p.env, &jwt, err);
+	if (r == 0)
 		r = personal_apply(&p, g->run_dir, &receipt, err);
 	if (r == 0) {
-		take_identity(g, &p, receipt);
+		take_identity(g, &p, steal(&jwt), receipt);
 		r = personal_save(g->run_dir, g->message, receipt, err);
 		loop_work(g->loop, grow, NULL, NULL);
 	}
+	auth_jwt_free(jwt);
 	message_personalise_done(&p);
 	return r;
 }
@@ -245,6 +251,7 @@ static void resume(struct guestd *g)
 {
 	autojson json_t *msg = NULL, *receipt = NULL;
 	struct message_personalise p;
+	struct auth_jwt *jwt;
 	struct sb_err err;
 
 	if (personal_load(g->run_dir, &msg, &receipt, &err) < 0) {
@@ -256,7 +263,10 @@ static void resume(struct guestd *g)
 		log_warn("personal.json: %s", err.msg);
 		return;
 	}
-	take_identity(g, &p, steal(&receipt));
+	if (auth_jwt_parse(p.env, &jwt, &err) < 0)
+		log_warn("personal.json: %s", err.msg);
+	else
+		take_identity(g, &p, jwt, steal(&receipt));
 	message_personalise_done(&p);
 }
 
@@ -297,9 +307,11 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 		.max_body = MAX_BODY,
 		.authorize = authorize,
 	};
+	struct auth_jwt *jwt;
 
-	if (open_log(o, err) < 0)
+	if (open_log(o, err) < 0 || auth_jwt_parse_environ(&jwt, err) < 0)
 		return -1;
+	auth_set_jwt(g->auth, jwt);
 	if (o->token_file && auth_read_token(g->auth, o->token_file, err) < 0)
 		return -1;
 	g->processes = process_table_new(g->loop, g->run_dir, err);
