@@ -52,6 +52,7 @@ static const char usage[] =
 	")\n"
 	"  --run-dir DIR      state of this boot (/run/sandbox)\n"
 	"  --log FILE         log to FILE (DIR/guestd.log, then in the share)\n"
+	"  --debug            log more, such as every request\n"
 	"  --languages FILE   how to run code (languages.json of the bundle)\n"
 	"  --version, --help\n";
 
@@ -363,6 +364,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		OPT_CONTROL,
 		OPT_RUN_DIR,
 		OPT_LOG,
+		OPT_DEBUG,
 		OPT_LANGUAGES,
 		OPT_VERSION,
 		OPT_HELP
@@ -376,6 +378,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "control",    required_argument, NULL, OPT_CONTROL },
 		{ "run-dir",    required_argument, NULL, OPT_RUN_DIR },
 		{ "log",        required_argument, NULL, OPT_LOG },
+		{ "debug",      no_argument,       NULL, OPT_DEBUG },
 		{ "languages",  required_argument, NULL, OPT_LANGUAGES },
 		{ "version",    no_argument,       NULL, OPT_VERSION },
 		{ "help",       no_argument,       NULL, OPT_HELP },
@@ -409,6 +412,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case OPT_LOG:
 			o->log = optarg;
+			break;
+		case OPT_DEBUG:
+			log_set_level(LOG_LEVEL_DEBUG);
 			break;
 		case OPT_LANGUAGES:
 			o->languages = optarg;
