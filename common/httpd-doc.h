@@ -67,6 +67,7 @@ struct http_schema {
 	const struct http_field *fields;
 	const char *text;
 	const char *example; /* JSON */
+	bool open;	     /* there may be other fields */
 };
 
 /* Lists of these end with .name == NULL. */

@@ -43,6 +43,7 @@ static const char *const fail_texts[SB_NCODES] = {
 	[SB_MISSING] = "Something must be installed or built first",
 	[SB_SYSTEM] = "The machine failed",
 	[SB_GUEST] = "The guest failed or broke the protocol",
+	[SB_UPGRADE] = "Only a WebSocket can be had here",
 	[SB_BUSY] = "Not now: try again later",
 	[SB_TIMEOUT] = "It took too long",
 	[SB_NOSPACE] = "The disk is full",
@@ -64,6 +65,8 @@ static void add_schema(json_t *schemas, const struct http_schema *s)
 	j = schema_object(s->fields);
 	if (s->text)
 		json_put(j, "description", json_str(s->text));
+	if (s->open)
+		json_put(j, "additionalProperties", json_true());
 	if (s->example)
 		json_put(j, "examples",
 			 json_pack("[o]", schema_json(s->example)));
@@ -262,17 +265,33 @@ static void add_route(json_t *doc, const struct httpd_config *cfg,
 				json_object_get(op, "requestBody")));
 	if (r->flags & HTTP_PUBLIC)
 		json_put(op, "security", json_array());
+	else if (cfg->authorize && strcmp(r->method, "GET") == 0)
+		json_put(op, "security",
+			 json_pack("[{s:[]}, {s:[]}, {s:[]}]", "token", "jwt",
+				   "ticket"));
 	add_operation(paths, r, r->path, op);
 	add_aliases(paths, r, op);
 }
 
 static void add_security(json_t *doc)
 {
-	json_put(doc, "security", json_pack("[{s:[]}]", "token"));
-	json_put(components(doc, "securitySchemes"), "token",
+	json_t *schemes = components(doc, "securitySchemes");
+
+	json_put(doc, "security",
+		 json_pack("[{s:[]}, {s:[]}]", "token", "jwt"));
+	json_put(schemes, "token",
 		 json_pack("{s:s, s:s, s:s}", "type", "http", "scheme",
 			   "bearer", "description",
 			   "The token of this sandbox"));
+	json_put(schemes, "jwt",
+		 json_pack("{s:s, s:s, s:s, s:s}", "type", "http", "scheme",
+			   "bearer", "bearerFormat", "JWT", "description",
+			   "Where there is a JWT_SECRET; and required, with "
+			   "JWT_AUTH_REQUIRED"));
+	json_put(schemes, "ticket",
+		 json_pack("{s:s, s:s, s:s, s:s}", "type", "apiKey", "in",
+			   "query", "name", "ticket", "description",
+			   "One of POST /v1/tickets, good for one GET"));
 }
 
 static json_t *document(const struct httpd_config *cfg)

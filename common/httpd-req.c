@@ -120,17 +120,10 @@ int http_body_json(const struct http_req *req, json_t **ret, struct sb_err *err)
 int http_query_bool(const struct http_req *req, const char *name, bool *ret,
 		    struct sb_err *err)
 {
-	static const char *const words[] = { "1", "true",  "yes", "",
-					     "0", "false", "no" };
 	const char *value = http_query(req, name);
 
-	if (!value)
+	if (!value || parse_bool(*value ? value : "true", ret) == 0)
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcasecmp(value, words[i]) == 0) {
-			*ret = i < 4;
-			return 0;
-		}
 	return sb_fail(err, SB_INVALID,
 		       "query parameter '%s' must be true or false", name);
 }

@@ -7,10 +7,13 @@
 const struct http_table guestd_routes[] = {
 	{ "system", "The machine and guestd itself", system_routes },
 	{ "auth", "Who may ask", auth_routes },
+	{ "logs", "What guestd has logged", log_routes },
 	{ "shell", "Commands of the shell", shell_routes },
 	{ "code", "Programs in many languages", code_routes },
 	{ "processes", "What runs or ran: output, input, signals",
 	  process_routes },
+	{ "terminals", "Interactive programs, over WebSockets",
+	  terminal_routes },
 	{ "files", "Files and folders", files_routes },
 	{ "docs", "This description", httpd_docs_routes },
 	{ 0 },

@@ -8,9 +8,11 @@
 extern const struct http_route auth_routes[];
 extern const struct http_route code_routes[];
 extern const struct http_route files_routes[];
+extern const struct http_route log_routes[];
 extern const struct http_route process_routes[];
 extern const struct http_route shell_routes[];
 extern const struct http_route system_routes[];
+extern const struct http_route terminal_routes[];
 
 /* All of them, in api.c. */
 extern const struct http_table guestd_routes[];

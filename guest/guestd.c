@@ -22,6 +22,7 @@
 #include "guest/personal.h"
 #include "guest/process.h"
 #include "guest/rootfs.h"
+#include "guest/terminal.h"
 
 #define MAX_BODY (8 * 1024 * 1024)
 #define MAX_LOG (4 * 1024 * 1024)
@@ -52,6 +53,7 @@ static const char usage[] =
 	")\n"
 	"  --run-dir DIR      state of this boot (/run/sandbox)\n"
 	"  --log FILE         log to FILE (DIR/guestd.log, then in the share)\n"
+	"  --debug            log more, such as every request\n"
 	"  --languages FILE   how to run code (languages.json of the bundle)\n"
 	"  --version, --help\n";
 
@@ -133,8 +135,10 @@ static void listen_too(struct guestd *g, int port)
 
 /* Become the sandbox of the message, which has been applied. */
 static void take_identity(struct guestd *g, const struct message_personalise *p,
+			  struct auth_jwt *jwt /* takes */,
 			  json_t *receipt /* takes */)
 {
+	auth_set_jwt(g->auth, jwt);
 	auth_set_token(g->auth, p->token);
 	free(g->sandbox);
 	g->sandbox = xstrdup(p->id);
@@ -154,6 +158,7 @@ static void take_identity(struct guestd *g, const struct message_personalise *p,
 static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
 {
 	struct message_personalise p;
+	struct auth_jwt *jwt = NULL;
 	json_t *receipt;
 	int r;
 
@@ -163,12 +168,15 @@ static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
 		r = sb_fail(err, SB_CONFLICT, "this is sandbox '%s' already",
 			    g->sandbox);
 	else
+		r = auth_jwt_parse(p.env, &jwt, err);
+	if (r == 0)
 		r = personal_apply(&p, g->run_dir, &receipt, err);
 	if (r == 0) {
-		take_identity(g, &p, receipt);
+		take_identity(g, &p, steal(&jwt), receipt);
 		r = personal_save(g->run_dir, g->message, receipt, err);
 		loop_work(g->loop, grow, NULL, NULL);
 	}
+	auth_jwt_free(jwt);
 	message_personalise_done(&p);
 	return r;
 }
@@ -245,6 +253,7 @@ static void resume(struct guestd *g)
 {
 	autojson json_t *msg = NULL, *receipt = NULL;
 	struct message_personalise p;
+	struct auth_jwt *jwt;
 	struct sb_err err;
 
 	if (personal_load(g->run_dir, &msg, &receipt, &err) < 0) {
@@ -256,7 +265,10 @@ static void resume(struct guestd *g)
 		log_warn("personal.json: %s", err.msg);
 		return;
 	}
-	take_identity(g, &p, steal(&receipt));
+	if (auth_jwt_parse(p.env, &jwt, &err) < 0)
+		log_warn("personal.json: %s", err.msg);
+	else
+		take_identity(g, &p, jwt, steal(&receipt));
 	message_personalise_done(&p);
 }
 
@@ -283,14 +295,17 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 		.max_body = MAX_BODY,
 		.authorize = authorize,
 	};
+	struct auth_jwt *jwt;
 
-	if (open_log(o, err) < 0)
+	if (open_log(o, err) < 0 || auth_jwt_parse_environ(&jwt, err) < 0)
 		return -1;
+	auth_set_jwt(g->auth, jwt);
 	if (o->token_file && auth_read_token(g->auth, o->token_file, err) < 0)
 		return -1;
 	g->processes = process_table_new(g->loop, g->run_dir, err);
 	if (!g->processes)
 		return -1;
+	g->terminals = terminal_table_new(g->loop);
 	g->httpd = httpd_new(g->loop, &cfg, err);
 	if (!g->httpd ||
 	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
@@ -310,6 +325,7 @@ static void guestd_done(struct guestd *g)
 {
 	control_free(g->control);
 	process_table_free(g->processes);
+	terminal_table_free(g->terminals);
 	httpd_free(g->httpd);
 	loop_free(g->loop);
 	auth_free(g->auth);
@@ -336,6 +352,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		OPT_CONTROL,
 		OPT_RUN_DIR,
 		OPT_LOG,
+		OPT_DEBUG,
 		OPT_LANGUAGES,
 		OPT_VERSION,
 		OPT_HELP
@@ -349,6 +366,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "control",    required_argument, NULL, OPT_CONTROL },
 		{ "run-dir",    required_argument, NULL, OPT_RUN_DIR },
 		{ "log",        required_argument, NULL, OPT_LOG },
+		{ "debug",      no_argument,       NULL, OPT_DEBUG },
 		{ "languages",  required_argument, NULL, OPT_LANGUAGES },
 		{ "version",    no_argument,       NULL, OPT_VERSION },
 		{ "help",       no_argument,       NULL, OPT_HELP },
@@ -382,6 +400,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case OPT_LOG:
 			o->log = optarg;
+			break;
+		case OPT_DEBUG:
+			log_set_level(LOG_LEVEL_DEBUG);
 			break;
 		case OPT_LANGUAGES:
 			o->languages = optarg;

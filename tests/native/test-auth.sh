@@ -143,3 +143,130 @@ request "/metrics?ticket=$ticket"
 expect 200
 request "/metrics" -H "Authorization: Bearer whatever"
 expect 200
+stop_guestd
+
+# JWTs, made by another program than ours.
+requires python3 --version
+secret=fedcba9876543210fedcba9876543210-secret
+
+# jwt ALGORITHM SECRET CLAIMS [HEADER-ALGORITHM]: sets $jwt.
+jwt()
+{
+	jwt=$(python3 - "$@" <<'END'
+import base64, hashlib, hmac, sys
+alg, secret, claims = sys.argv[1:4]
+name = sys.argv[4] if len(sys.argv) > 4 else alg
+def b64(b):
+    return base64.urlsafe_b64encode(b).rstrip(b'=')
+text = b64(b'{"alg":"%s","typ":"JWT"}' % name.encode()) + b'.' + b64(claims.encode())
+mac = hmac.new(secret.encode(), text, getattr(hashlib, 'sha' + alg[2:])).digest()
+print((text + b'.' + b64(mac)).decode())
+END
+)
+}
+
+# with_jwt STATUS [TEXT]: what /metrics answers to $jwt.
+with_jwt()
+{
+	request /metrics -H "Authorization: Bearer $jwt"
+	expect "$@"
+}
+now=$(date +%s)
+
+# Beside the token.
+export JWT_SECRET="$secret"
+start_guestd --token-file "$dir/token"
+jwt HS256 "$secret" "{\"exp\":$((now + 600))}"
+with_jwt 200
+request /metrics -H "$auth"
+expect 200
+request /metrics -H "X-Access-Token: $jwt"
+expect 200
+request "/metrics?token=$jwt"
+expect 401
+request /metrics
+expect 401 'the token is missing'
+jwt HS256 "$secret" "{\"exp\":$((now - 600))}"
+with_jwt 401 'the token has expired'
+grep -q '"remediation":"get a new one' "$dir/body" || fail "no remedy"
+jwt HS256 "$secret" "{\"nbf\":$((now + 600))}"
+with_jwt 401 'not valid yet'
+jwt HS256 wrong "{\"exp\":$((now - 600))}"
+with_jwt 401 'signature is wrong'
+jwt HS512 "$secret" '{}'
+with_jwt 401 'signature is wrong'
+jwt HS256 "$secret" '{}' none
+with_jwt 401 'algorithm is not HS256'
+jwt="$(printf '{"alg":"none"}' | base64 | tr -d =).e30."
+with_jwt 401 'signature is wrong'
+
+# A JWT is as good as the token; commands do not get the secret.
+jwt HS256 "$secret" '{}'
+request /v1/shell/exec -H "Authorization: Bearer $jwt" \
+	-d '{"command":"env; tr \"\\0\" \"\\n\" < /proc/$PPID/environ || :"}'
+expect 200 '"exit_code":0'
+grep -qF "$secret" "$dir/body" && fail "a command got the secret"
+request /v1/sandbox -H "$auth"
+expect 200
+grep -qF "$secret" "$dir/body" && fail "/v1/sandbox tells the secret"
+grep -qF "$secret" "$dir/run/guestd.log" && fail "the secret was logged"
+stop_guestd
+
+# The algorithm is the one that was asked for.
+export JWT_ALGORITHM=HS512
+start_guestd --token-file "$dir/token"
+jwt HS512 "$secret" '{}'
+with_jwt 200
+jwt HS256 "$secret" '{}'
+with_jwt 401
+stop_guestd
+
+# Without a token of the sandbox's, JWTs are needed when they are required;
+# when they are not, one that is there is looked at.
+unset JWT_ALGORITHM
+start_guestd --no-auth
+jwt HS256 wrong '{}'
+with_jwt 401
+request /metrics
+expect 200
+stop_guestd
+export JWT_AUTH_REQUIRED=true
+start_guestd --no-auth
+with_jwt 401
+request /metrics
+expect 401
+request /metrics -H "$auth"
+expect 401 'not a JSON Web Token'
+request /health
+expect 200
+request '/metrics?ticket=x'
+expect 401
+jwt HS256 "$secret" '{}'
+with_jwt 200
+auth="Authorization: Bearer $jwt"
+ticket '{}'
+request "/metrics?ticket=$ticket"
+expect 200
+stop_guestd
+
+# With one, its host still gets in.
+start_guestd --token-file "$dir/token"
+with_jwt 200
+request /metrics -H "X-Access-Token: $token"
+expect 200
+stop_guestd
+
+# What does not make sense is told at once.
+# refused TEXT: guestd does not start.
+refused()
+{
+	timeout 20 "$guestd" --port 0 --run-dir "$dir/run" --no-auth \
+		> "$dir/out" 2> "$dir/err" && fail "guestd started"
+	grep -qF -- "$1" "$dir/err" || fail "no '$1'"
+}
+unset JWT_SECRET
+refused 'JWT_AUTH_REQUIRED is set, but not JWT_SECRET'
+JWT_SECRET='' refused 'JWT_AUTH_REQUIRED is set, but not JWT_SECRET'
+JWT_AUTH_REQUIRED=maybe refused 'must be true or false'
+JWT_SECRET=x JWT_ALGORITHM=RS256 refused 'HS256, HS384 or HS512'
+JWT_SECRET=x JWT_ALGORITHM=none refused "'none' is not an algorithm"
