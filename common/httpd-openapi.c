@@ -310,6 +310,8 @@ static json_t *document(const struct httpd_config *cfg)
 	add_schema(components(doc, "schemas"), &http_problem_schema);
 	if (cfg->authorize)
 		add_security(doc);
+	else
+		json_put(doc, "security", json_array());
 	for (const struct http_table *t = cfg->routes; t->rows; t++) {
 		if (t->tag)
 			json_array_append_new(

@@ -210,7 +210,7 @@ function Request(path, method, op) {
     const words = ['curl'];
     if (method !== 'get' && !(method === 'post' && (body || file)) && method !== 'put')
       words.push('-X ' + method.toUpperCase());
-    if (!(op.security && !op.security.length) && doc.security)
+    if ((op.security || doc.security).length)
       words.push('-H "Authorization: Bearer $TOKEN"');
     for (const [k, v] of Object.entries(headers())) words.push('-H ' + quote(`${k}: ${v}`));
     if (body) words.push('-d ' + quote(compact(body.value)));
@@ -339,10 +339,10 @@ async function copy(button, text) {
 
 function card(o) {
   const { path, method, op } = o;
-  const open = op.security && !op.security.length;
+  const open = op.security && !op.security.length && doc.security.length;
   const d = el('details.op', { id: op.operationId }, el('summary',
     el(`span.method.${method}`, method.toUpperCase()), el('span.path', path),
-    el('span.what', op.summary), open && doc.security ? el('span.tag', 'public') : null));
+    el('span.what', op.summary), open ? el('span.tag', 'public') : null));
   d.addEventListener('toggle', () => {
     if (!d.open || d.children.length > 1) return;
     d.append(el('div.body',
