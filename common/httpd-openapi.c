@@ -255,9 +255,9 @@ static void add_route(json_t *doc, const struct httpd_config *cfg,
 
 	if (tag)
 		json_put(op, "tags", json_pack("[s]", tag));
-	json_put(op, "summary", json_str(r->summary ? r->summary : r->path));
-	if (r->text)
-		json_put(op, "description", json_str(r->text));
+	json_put(op, "summary", json_str(r->summary));
+	json_put(op, "description",
+		 r->text ? json_str(r->text) : json_sprintf("%s.", r->summary));
 	openapi_request(op, r);
 	add_schemas(schemas, r->in);
 	json_put(op, "responses",

@@ -346,7 +346,7 @@ function card(o) {
   d.addEventListener('toggle', () => {
     if (!d.open || d.children.length > 1) return;
     d.append(el('div.body',
-      op.description ? el('p', op.description) : null,
+      op.description !== op.summary + '.' ? el('p', op.description) : null,
       o.aliases.length ? el('p.dim', 'Also: ', o.aliases.flatMap((a, i) =>
         [i ? ', ' : null, el('code', a)])) : null,
       el('h3', 'Takes'), inputTable(op),
