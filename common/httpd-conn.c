@@ -18,6 +18,12 @@
 #define LINGER_TIMEOUT 2
 
 /*
+ * A WebSocket is read while bytes wait to leave, or a client could never stop
+ * a flood; but not when it makes us answer more than it takes.
+ */
+#define WS_MAX_PENDING (4 * HTTP_STREAM_HIGH)
+
+/*
  * Small enough that a writable socket takes it whole: libwebsockets does not
  * read while it holds the rest of a write.
  */
@@ -47,6 +53,9 @@ static void update_rx(struct http_conn *c)
 		   (c->state == CONN_BUSY && c->in.len >= HTTP1_MAX_HEAD) ||
 		   (c->state == CONN_BODY && c->req->paused);
 
+	if (c->state == CONN_WS)
+		off = c->ws->paused || conn_pending(c) >= WS_MAX_PENDING;
+
 	if (off == c->rx_off)
 		return;
 	c->rx_off = off;
@@ -55,11 +64,28 @@ static void update_rx(struct http_conn *c)
 
 void conn_kick(struct http_conn *c)
 {
-	c->state = CONN_BUSY;
-	if (!c->stream || c->stream->sized)
-		set_timeout(c, STALL_TIMEOUT);
+	if (c->state != CONN_WS) {
+		c->state = CONN_BUSY;
+		if (!c->stream || c->stream->sized)
+			set_timeout(c, STALL_TIMEOUT);
+	}
 	update_rx(c);
 	lws_callback_on_writable(c->wsi);
+}
+
+void conn_begin_ws(struct http_conn *c, struct http_ws *ws)
+{
+	c->ws = ws;
+	c->state = CONN_WS;
+	c->close = false;
+	set_timeout(c, 0);
+	conn_kick(c);
+}
+
+void conn_cut(struct http_conn *c, int seconds)
+{
+	lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_REASON_BASE,
+			seconds ? seconds : LWS_TO_KILL_ASYNC);
 }
 
 void conn_open(struct http_conn *c)
@@ -303,6 +329,11 @@ int conn_rx(struct http_conn *c, const char *data, size_t len)
 {
 	if (c->state == CONN_LINGER)
 		return 0;
+	if (c->state == CONN_WS) {
+		ws_rx(c->ws, data, len);
+		update_rx(c);
+		return 0;
+	}
 	if (c->state == CONN_HEAD && !c->in.len)
 		set_timeout(c, HEAD_TIMEOUT);
 	buf_add(&c->in, data, len);
@@ -365,6 +396,10 @@ int conn_writable(struct http_conn *c)
 	}
 	if (c->stream)
 		stream_drained(c->stream);
+	if (c->state == CONN_WS && c->close)
+		return next_request(c);
+	if (c->state == CONN_WS)
+		ws_drained(c->ws);
 	if (c->state == CONN_BUSY && !c->req && !c->stream && !conn_pending(c))
 		r = next_request(c);
 	update_rx(c);
@@ -377,6 +412,8 @@ void conn_closed(struct http_conn *c)
 
 	if (c->stream)
 		stream_gone(c->stream);
+	if (c->ws)
+		ws_gone(c->ws);
 	if (req && req->running) {
 		req->conn = NULL;
 		if (req->on_leave)

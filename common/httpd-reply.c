@@ -20,6 +20,7 @@ static const char *reason(int status)
 		const char *text;
 	} reasons[] = {
 		/* clang-format off */
+		{ 101, "Switching Protocols" },
 		{ 200, "OK" },
 		{ 201, "Created" },
 		{ 202, "Accepted" },
@@ -35,6 +36,7 @@ static const char *reason(int status)
 		{ 413, "Content Too Large" },
 		{ 416, "Range Not Satisfiable" },
 		{ 424, "Failed Dependency" },
+		{ 426, "Upgrade Required" },
 		{ 500, "Internal Server Error" },
 		{ 502, "Bad Gateway" },
 		{ 503, "Service Unavailable" },
@@ -74,8 +76,7 @@ static void log_request(const struct http_req *req, int status)
 	log_fields(level, j, "request");
 }
 
-/* Queue the head of a reply, up to the fields that frame its body. */
-static void begin_head(struct http_req *req, int status, const char *type)
+void reply_begin_head(struct http_req *req, int status, const char *type)
 {
 	struct http_conn *c = req->conn;
 	struct buf *out = &c->out;
@@ -122,7 +123,7 @@ void http_reply(struct http_req *req, int status, const char *type,
 		req_free(req);
 		return;
 	}
-	begin_head(req, status, type);
+	reply_begin_head(req, status, type);
 	if (!bodyless)
 		buf_addf(&req->conn->out, "Content-Length: %zu\r\n", len);
 	end_head(req);
@@ -229,7 +230,7 @@ static struct http_stream *begin_stream(struct http_req *req /* takes */,
 	s->chunked = !sized && req->head.minor > 0;
 	s->ended = req->is_head;
 	req->keep = req->keep && (s->chunked || sized);
-	begin_head(req, status, type);
+	reply_begin_head(req, status, type);
 	if (sized)
 		buf_addf(&s->conn->out, "Content-Length: %llu\r\n",
 			 (unsigned long long)length);

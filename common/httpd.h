@@ -30,6 +30,7 @@
 struct httpd;
 struct http_req;
 struct http_stream;
+struct http_ws;
 
 typedef void (*http_handler)(struct http_req *req);
 
@@ -64,6 +65,7 @@ struct httpd_config {
 	/* Host names under which we are known on TCP, beside localhost and
 	 * literal addresses; ends with NULL, may be NULL. */
 	const char *const *hosts;
+	int ws_ping_ms; /* 0: 30 s */
 };
 
 struct httpd *httpd_new(struct loop *l, const struct httpd_config *cfg,
@@ -192,6 +194,50 @@ void http_reply_source(struct http_req *req /* takes */, int status,
 		       const char *type, uint64_t length,
 		       const struct http_source_ops *ops,
 		       void *arg /* takes */);
+
+/*
+ * WebSockets.  A route of one is a row like any other with method GET, so the
+ * same checks of host, origin and token have passed when its handler runs.
+ * Pings, pongs, parts and the closing handshake are done here; a client that
+ * has been silent for three pings is cut.
+ */
+struct http_ws_ops {
+	size_t max_message; /* bytes; 0: HTTP_WS_MESSAGE */
+	/* One whole message, text being UTF-8; data has a NUL after it. */
+	void (*on_message)(struct http_ws *ws, bool text, const char *data,
+			   size_t len, void *arg);
+	/* All that was sent has left for the socket. */
+	void (*on_drain)(struct http_ws *ws, void *arg);
+	/* Once, in the end, never from within a call of ours: the WebSocket is
+	 * gone after it. */
+	void (*on_close)(struct http_ws *ws, void *arg);
+};
+#define HTTP_WS_MESSAGE (1024 * 1024)
+
+/* Whether the request can be accepted; else err is to be replied.  For handlers
+ * that have something costly to do before. */
+int http_ws_check(struct http_req *req, struct sb_err *err);
+/* Whether the client offers the subprotocol; the list of all, or NULL. */
+bool http_ws_offers(const struct http_req *req, const char *subprotocol);
+const char *http_ws_protocols(const struct http_req *req);
+/*
+ * Answer with 101.  subprotocol (may be NULL) must be one that is offered.
+ * NULL when the request asked for no WebSocket; it is answered then, and no
+ * callback will run.
+ */
+struct http_ws *http_ws_accept(struct http_req *req /* takes */,
+			       const char *subprotocol,
+			       const struct http_ws_ops *ops, void *arg);
+/* Queue a message (copied).  Returns how many bytes wait; a producer pauses
+ * above HTTP_STREAM_HIGH until on_drain. */
+size_t http_ws_send(struct http_ws *ws, bool text, const void *data,
+		    size_t len);
+/* Neither read nor deliver messages until http_ws_resume(). */
+void http_ws_pause(struct http_ws *ws);
+void http_ws_resume(struct http_ws *ws);
+/* Say goodbye after what is queued; no message is delivered any more.  code is
+ * an enum ws_code of ws.h, reason may be NULL. */
+void http_ws_close(struct http_ws *ws, int code, const char *reason);
 
 /* OpenAPI 3.1 of the route table. */
 json_t *httpd_openapi(const struct httpd *h, const char *title,
