@@ -66,6 +66,7 @@ struct http_req {
 	struct http_conn *conn;
 	struct loop *loop;
 	void *ctx;
+	int64_t began_ms;
 	struct http1_head head;
 	struct http_target target;
 	const struct http_route *route;

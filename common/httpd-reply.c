@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/httpd-private.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -59,6 +60,22 @@ static void count(struct httpd *h, int status)
 		h->stats.client_errors++;
 }
 
+/* Without the query, which may hold a credential. */
+static void log_request(const struct http_req *req, int status)
+{
+	enum log_level level = status >= 500 ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG;
+	json_t *j;
+
+	if (level > log_get_level())
+		return;
+	j = json_object();
+	json_put(j, "method", json_str(req->head.method));
+	json_put(j, "path", json_str(req->target.path));
+	json_put(j, "status", json_integer(status));
+	json_put(j, "ms", json_integer(clock_ms() - req->began_ms));
+	log_fields(level, j, "request");
+}
+
 void reply_begin_head(struct http_req *req, int status, const char *type)
 {
 	struct http_conn *c = req->conn;
@@ -77,8 +94,7 @@ void reply_begin_head(struct http_req *req, int status, const char *type)
 		      "X-Content-Type-Options: nosniff\r\n");
 	buf_add(out, req->headers.p, req->headers.len);
 	count(c->h, status);
-	log_debug("%s '%s' %d", req->head.method ? req->head.method : "-",
-		  req->target.path ? req->target.path : "", status);
+	log_request(req, status);
 }
 
 static void end_head(struct http_req *req)

@@ -9,8 +9,14 @@
 extern const struct http_route files_routes[];
 extern const struct http_route guestd_routes[];
 
+/* api-auth.c */
+void post_ticket(struct http_req *req);
+
 /* api-code.c */
 void post_code(struct http_req *req);
+
+/* api-logs.c */
+void get_logs(struct http_req *req);
 
 /* api-processes.c */
 void get_processes(struct http_req *req);
