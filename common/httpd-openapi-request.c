@@ -213,13 +213,13 @@ static bool must_come(json_t *content)
 	       json_object_get(schema, "allOf");
 }
 
-void openapi_request(json_t *op, const struct http_route *r)
+void openapi_request(json_t *op, const struct http_route *r, const char *path)
 {
 	autojson json_t *example = r->example ? schema_json(r->example) : NULL;
 	autojson json_t *params = json_array();
 	autojson json_t *content = json_object();
 
-	add_segments(params, r, r->path);
+	add_segments(params, r, path);
 	add_parameters(params, r, r->in, example);
 	if (json_array_size(params))
 		json_object_set(op, "parameters", params);

@@ -238,6 +238,7 @@ static void add_aliases(json_t *paths, const struct http_route *r,
 	for (size_t i = 0; i < HTTP_MAX_ALIASES && r->alias[i]; i++) {
 		json_t *copy = json_copy((json_t *)op);
 
+		openapi_request(copy, r, r->alias[i]);
 		json_put(copy, "description",
 			 json_sprintf("Another name for %s.", r->path));
 		json_put(copy, "deprecated", json_false());
@@ -258,7 +259,7 @@ static void add_route(json_t *doc, const struct httpd_config *cfg,
 	json_put(op, "summary", json_str(r->summary));
 	json_put(op, "description",
 		 r->text ? json_str(r->text) : json_sprintf("%s.", r->summary));
-	openapi_request(op, r);
+	openapi_request(op, r, r->path);
 	add_schemas(schemas, r->in);
 	json_put(op, "responses",
 		 responses_json(cfg, doc, r,

@@ -89,7 +89,8 @@ struct http_req {
 	const char *route_path;
 	struct buf body;
 	struct buf headers; /* for the reply */
-	bool running;	    /* the handler has it */
+	bool has_cache_control;
+	bool running; /* the handler has it */
 	bool is_head;
 	bool keep; /* the connection, after the reply */
 	void (*on_leave)(void *arg);
@@ -199,7 +200,7 @@ struct httpd {
 json_t *schema_field(const struct http_field *f);
 json_t *schema_object(const struct http_field *fields);
 json_t *schema_ref(const struct http_schema *s);
-/* Add parameters and requestBody of r. */
-void openapi_request(json_t *op, const struct http_route *r);
+/* Add parameters and requestBody of r under one of its paths. */
+void openapi_request(json_t *op, const struct http_route *r, const char *path);
 /* JSON that is written with ' for "; the caller's. */
 json_t *schema_json(const char *text);

@@ -10,6 +10,7 @@
 #include "guest/api.h"
 #include "guest/run.h"
 #include "guest/signame.h"
+#include "guest/static.h"
 #include "guest/terminal-view.h"
 
 #define DEFAULT_COLS 80
@@ -304,6 +305,19 @@ static void get_terminal_ws(struct http_req *req)
 		terminal_view(req, t, &view);
 }
 
+static void get_terminal_page(struct http_req *req)
+{
+	const struct guestd *g = http_ctx(req);
+	const char *name = static_name(req, "/terminal");
+
+	if (name)
+		static_reply(g->terminal_page, req, name,
+			     "default-src 'none'; script-src 'self'; "
+			     "style-src 'self'; img-src 'self' data:; "
+			     "connect-src 'self'; base-uri 'none'; "
+			     "form-action 'none'; frame-ancestors 'self'");
+}
+
 #define SIZE                                                                  \
 	{                                                                     \
 		"cols",                                                       \
@@ -409,6 +423,36 @@ static const struct http_answer ws_out[] = {
 	{ 0 },
 };
 
+static const struct http_field page_in[] = {
+	{ "If-None-Match", HTTP_STR, "An ETag: 304 if the file has it still",
+	  HTTP_HEADER },
+	{ "id", HTTP_STR, "One that is there; else a new one is opened" },
+	{ "view", HTTP_BOOL, "Only look", .dflt = "false" },
+	PROGRAM,
+	{ "ticket", HTTP_STR, "What the page is to come in with" },
+	{ 0 },
+};
+static const struct http_field page_file_in[] = {
+	{ "file", HTTP_STR, "Its name", HTTP_PATH },
+	{ "If-None-Match", HTTP_STR, "An ETag: 304 if the file has it still",
+	  HTTP_HEADER },
+	{ 0 },
+};
+static const struct http_answer page_out[] = {
+	{ 200, "The page, at /terminal/", .type = "text/html" },
+	{ 304, "The page is what you have" },
+	{ 307, "To /terminal/" },
+	{ 0 },
+};
+static const struct http_answer page_file_out[] = {
+	{ 200, "The file", .type = "text/html" },
+	{ 200, NULL, .type = "text/css" },
+	{ 200, NULL, .type = "text/javascript" },
+	{ 200, NULL, .type = "image/svg+xml" },
+	{ 304, "The file is what you have" },
+	{ 0 },
+};
+
 /* clang-format off */
 const struct http_route terminal_routes[] = {
 	{ "GET", "/v1/terminals", get_terminals, 0,
@@ -424,6 +468,12 @@ const struct http_route terminal_routes[] = {
 	{ "GET", "/v1/terminal/ws", get_terminal_ws, 0,
 	  "WebSocket of a terminal, a new one if no id is given", { NULL },
 	  ws_in, ws_out, { SB_NOTFOUND, SB_UPGRADE, SB_BUSY } },
+	{ "GET", "/terminal", get_terminal_page, HTTP_PUBLIC,
+	  "The page of a terminal, for browsers", { NULL },
+	  page_in, page_out, { SB_NOTFOUND } },
+	{ "GET", "/terminal/{file}", get_terminal_page, HTTP_PUBLIC,
+	  "A file that this page is made of", { NULL },
+	  page_file_in, page_file_out, { SB_NOTFOUND } },
 	{ 0 },
 };
 /* clang-format on */

@@ -1,151 +1,139 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real browser for tests: headless Chromium, driven over its debugging
-protocol.  Use:
-
-    with Browser() as b:
-        b.open("http://127.0.0.1:8765/docs")
-        b.wait("document.querySelectorAll('.op').length > 5")
-        b.js("document.title")
-        b.screenshot("page.png")
-"""
+"""A headless Chromium, driven through its DevTools protocol."""
 import base64
 import json
 import os
-import shutil
 import subprocess
-import sys
-import tempfile
-import time
+import urllib.request
 
-import websocket
-
-DEADLINE = 90
+from ws import WebSocket, wait_until
 
 
 class Browser:
-    def __init__(self, width=1280, height=900, dark=False):
-        self.size = (width, height)
-        self.dark = dark
-        self.profile = tempfile.mkdtemp(prefix="sandbox-chromium.")
-        self.log = []  # what pages said on their console, and failures
-        self.last_id = 0
-
-    def __enter__(self):
-        args = ["chromium", "--headless", "--remote-debugging-port=0",
-                "--remote-allow-origins=*", "--disable-gpu",
-                "--disable-dev-shm-usage", "--no-first-run",
-                "--disable-background-networking", "--no-proxy-server",
-                "--user-data-dir=" + self.profile,
-                "--window-size=%d,%d" % self.size, "about:blank"]
-        if os.geteuid() == 0:
-            args.insert(1, "--no-sandbox")
-        self.process = subprocess.Popen(args, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL,
-                                        start_new_session=True)
+    def __init__(self, folder, size=(1000, 640)):
+        self.folder = folder
+        args = [
+            os.environ.get("CHROMIUM", "chromium"),
+            "--headless=new",
+            "--no-sandbox",  # root has none, and the page is our own
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--remote-debugging-port=0",
+            "--remote-allow-origins=*",
+            f"--window-size={size[0]},{size[1]}",
+            f"--user-data-dir={folder}/profile",
+            "about:blank",
+        ]
+        env = dict(os.environ, HOME=folder, XDG_CONFIG_HOME=folder)
+        self.log = open(f"{folder}/chromium.log", "wb")
+        self.process = subprocess.Popen(
+            args, stdout=self.log, stderr=self.log, env=env
+        )
         try:
-            self.attach(self.debug_url())
+            self.port = wait_until("Chromium", self._port, 60)
+            self.page = self._page()
         except BaseException:
-            self.__exit__()
+            self.close()
             raise
-        return self
 
-    def __exit__(self, *_):
-        # Its own session, so that no helper of it outlives the test.
+    def _port(self):
+        assert self.process.poll() is None, "Chromium has ended"
         try:
-            os.killpg(self.process.pid, 9)
-        except ProcessLookupError:
-            pass
-        self.process.wait()
-        shutil.rmtree(self.profile, ignore_errors=True)
+            with open(f"{self.folder}/profile/DevToolsActivePort") as f:
+                return int(f.readline())
+        except (OSError, ValueError):
+            return None
 
-    def debug_url(self):
-        path = os.path.join(self.profile, "DevToolsActivePort")
-        end = time.monotonic() + DEADLINE
-        while time.monotonic() < end:
-            if self.process.poll() is not None:
-                raise RuntimeError("chromium ended: %d" % self.process.returncode)
-            try:
-                with open(path) as f:
-                    lines = f.read().split("\n")
-                if len(lines) >= 2:
-                    return "ws://127.0.0.1:%s%s" % (lines[0], lines[1])
-            except FileNotFoundError:
-                pass
-            time.sleep(0.05)
-        raise RuntimeError("chromium does not answer")
+    def _page(self):
+        def find():
+            url = f"http://127.0.0.1:{self.port}/json/list"
+            with urllib.request.urlopen(url, timeout=20) as r:
+                for t in json.load(r):
+                    if t["type"] == "page":
+                        return t["webSocketDebuggerUrl"]
+            return None
 
-    def attach(self, url):
-        self.session = None
-        self.ws = websocket.create_connection(url, timeout=DEADLINE)
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target,
-                                 flatten=True)["sessionId"]
-        self.call("Page.enable")
-        self.call("Runtime.enable")
-        self.call("Log.enable")
-        self.call("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme",
-             "value": "dark" if self.dark else "light"}])
+        url = wait_until("a page", find, 60)
+        return Page(WebSocket(self.port, "/" + url.split("/", 3)[3]))
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+
+class Page:
+    def __init__(self, ws):
+        self.ws = ws
+        self.last = 0
+        self.problems = []
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
 
     def call(self, method, **params):
-        self.last_id += 1
-        message = {"id": self.last_id, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        self.ws.send(json.dumps(message))
+        self.last += 1
+        self.ws.send({"id": self.last, "method": method, "params": params})
         while True:
-            answer = json.loads(self.ws.recv())
-            if answer.get("id") == self.last_id:
-                if "error" in answer:
-                    raise RuntimeError("%s: %s" % (method, answer["error"]))
-                return answer["result"]
-            self.note(answer)
+            m = self.ws.recv(60)
+            if m.get("id") == self.last:
+                assert "error" not in m, (method, m)
+                return m["result"]
+            self._note(m)
 
-    def note(self, event):
-        if event.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown",
-                                   "Runtime.consoleAPICalled"):
-            self.log.append(event["params"])
+    def _note(self, m):
+        """What the console shows: a broken script or policy."""
+        if m.get("method") == "Runtime.exceptionThrown":
+            self.problems.append(m["params"]["exceptionDetails"])
+        elif m.get("method") == "Log.entryAdded":
+            entry = m["params"]["entry"]
+            if entry["level"] == "error":
+                self.problems.append(entry)
 
     def open(self, url):
         self.call("Page.navigate", url=url)
-        self.wait("document.readyState == 'complete' && "
-                  "location.href.startsWith(%s)" % json.dumps(url.split("#")[0]))
 
-    def js(self, code):
-        """The value of an expression in the page."""
-        r = self.call("Runtime.evaluate", expression=code, returnByValue=True,
-                      awaitPromise=True, userGesture=True)
-        if "exceptionDetails" in r:
-            raise RuntimeError("%s: %s" % (code, json.dumps(r["exceptionDetails"])))
+    def eval(self, expression):
+        r = self.call(
+            "Runtime.evaluate",
+            expression=expression,
+            returnByValue=True,
+            awaitPromise=True,
+        )
+        assert "exceptionDetails" not in r, r
         return r["result"].get("value")
 
-    def wait(self, code, seconds=DEADLINE):
-        """Until the expression is true."""
-        end = time.monotonic() + seconds
-        while True:
-            try:
-                if self.js("Boolean(%s)" % code):
-                    return
-            except RuntimeError:  # the page is being left
-                pass
-            if time.monotonic() > end:
-                for entry in self.log:
-                    print(json.dumps(entry)[:500], file=sys.stderr)
-                raise AssertionError("never true: " + code)
-            time.sleep(0.05)
+    def until(self, expression, deadline=30):
+        """Wait for it; what the page does not have yet is false."""
+        check = (
+            "(() => { try { return Boolean(" + expression + "); }"
+            " catch (e) { return false; } })()"
+        )
+        return wait_until(expression, lambda: self.eval(check), deadline)
 
     def type(self, text):
-        """Into what has the focus."""
-        self.call("Input.insertText", text=text)
-
-    def key(self, key, code, number):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=code,
-                      windowsVirtualKeyCode=number,
-                      text="\r" if key == "Enter" else "")
+        """Key by key, as a person does."""
+        for c in text:
+            if c == "\n":
+                for kind in ("rawKeyDown", "char", "keyUp"):
+                    self.call(
+                        "Input.dispatchKeyEvent",
+                        type=kind,
+                        key="Enter",
+                        code="Enter",
+                        text="\r",
+                        windowsVirtualKeyCode=13,
+                    )
+            else:
+                self.call("Input.dispatchKeyEvent", type="char", text=c)
 
     def screenshot(self, path):
-        data = self.call("Page.captureScreenshot")["data"]
+        r = self.call("Page.captureScreenshot", format="png")
         with open(path, "wb") as f:
-            f.write(base64.b64decode(data))
+            f.write(base64.b64decode(r["data"]))

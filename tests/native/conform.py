@@ -105,6 +105,16 @@ CALLS = {
     "get /v1/terminal/ws": [
         {"websocket": True, "query": {"command": "true"}, "status": 101},
         {"status": 426}],
+    "get /terminal": [
+        {"at": "/terminal/"},
+        {"at": "/terminal/", "again": True, "status": 304},
+        {"status": 307}],
+    "get /terminal/{file}": [
+        {"params": {"file": "terminal.js"}},
+        {"params": {"file": "terminal.css"}},
+        {"params": {"file": "icon.svg"}},
+        {"params": {"file": "terminal.js"}, "again": True, "status": 304},
+        {"params": {"file": "none"}, "status": 404}],
     "get /v1/file/read": [
         {"query": {"path": lambda: file("read"), "start_line": "2"}},
         {"query": {"path": folder}, "status": 400},
@@ -170,13 +180,16 @@ def now(value):
 
 def send(method, path, step):
     """Gives status, type and a reader of the body."""
-    where = path
+    where = step.get("at", path)
     for name, value in step.get("params", {}).items():
         where = where.replace("{%s}" % name, quote(now(value), safe=""))
     query = {k: now(v) for k, v in step.get("query", {}).items()}
     if query:
         where += "?" + urlencode(query)
     headers = dict(step.get("headers", {}))
+    if step.get("again"):
+        first = send(method, path, {**step, "again": False})[2]
+        headers["If-None-Match"] = first.getheader("ETag")
     headers["Authorization"] = "Bearer " + token
     body = step.get("raw")
     if "body" in step:

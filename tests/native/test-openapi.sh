@@ -12,7 +12,8 @@ export PYTHONDONTWRITEBYTECODE
 echo secret > "$dir/token"
 mkdir "$dir/files"
 start_guestd --token-file "$dir/token" \
-	--languages "$top_builddir/guest/languages.json"
+	--languages "$top_builddir/guest/languages.json" \
+	--share "$top_builddir/guest/bundle/share"
 
 # A linter of others, where there is one.
 lint()
