@@ -32,6 +32,7 @@ static const struct {
 	[SB_NOSPACE]   = { "no-space",  507, 10 },
 	[SB_GUEST]     = { "guest",     502, 11 },
 	[SB_SYSTEM]    = { "system",    500, 1 },
+	[SB_UPGRADE]   = { "upgrade",   426, 2 },
 	/* clang-format on */
 };
 static_assert(ARRAY_SIZE(sb_codes) == SB_NCODES, "sb_codes[] out of step");

@@ -21,8 +21,9 @@ enum sb_code {
 	SB_CANCELLED,
 	SB_MISSING, /* something that must be installed or built first */
 	SB_NOSPACE,
-	SB_GUEST,  /* the guest failed or broke the protocol */
-	SB_SYSTEM, /* the host failed: errno, libvirt, QEMU */
+	SB_GUEST,   /* the guest failed or broke the protocol */
+	SB_SYSTEM,  /* the host failed: errno, libvirt, QEMU */
+	SB_UPGRADE, /* the route wants another protocol: WebSocket */
 	SB_NCODES
 };
 

@@ -3,7 +3,7 @@
 
 /*
  * The HTTP server core that sandboxd and guestd share: libwebsockets on the
- * daemon's libuv loop, a table of routes, bearer tokens, problem+json errors,
+ * daemon's libuv loop, a table of routes, authorisation, problem+json errors,
  * replies that may come later and streams with back-pressure.
  *
  * libwebsockets owns the connections; we read the HTTP/1.1 requests on them
@@ -25,11 +25,13 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "common/httpd-doc.h"
 #include "common/loop.h"
 
 struct httpd;
 struct http_req;
 struct http_stream;
+struct http_ws;
 
 typedef void (*http_handler)(struct http_req *req);
 
@@ -39,33 +41,48 @@ enum http_flag {
 };
 
 #define HTTP_MAX_ALIASES 4
+#define HTTP_MAX_FAILS 6
 
 /*
  * One thing that can be asked for.  A path segment in braces matches one
- * non-empty segment: "/v1/sandboxes/{id}".  Tables end with .run == NULL.
+ * non-empty segment: "/v1/sandboxes/{id}".  Rows end with .run == NULL.
+ * A route without .out is not described: it takes what it likes.
  */
 struct http_route {
 	const char *method; /* "GET", "POST", "PUT", "DELETE" */
 	const char *path;
 	http_handler run;
 	unsigned int flags;
-	const char *summary; /* one line for the OpenAPI page */
+	const char *summary; /* one line */
 	const char *alias[HTTP_MAX_ALIASES];
+	const struct http_field *in;	    /* NULL: takes nothing */
+	const struct http_answer *out;	    /* all answers but errors */
+	enum sb_code fails[HTTP_MAX_FAILS]; /* beside those of all routes */
+	const char *example;		    /* a body, or a query, as JSON */
+	const char *text;		    /* what more there is to say */
+};
+
+/* Routes of one kind; lists of these end with .rows == NULL. */
+struct http_table {
+	const char *tag, *text;
+	const struct http_route *rows;
 };
 
 struct httpd_config {
-	const struct http_route *routes;
+	const struct http_table *routes;
 	void *ctx;	    /* http_ctx() in handlers */
 	const char *server; /* Server header: "guestd/0.1" */
-	size_t max_body;    /* bytes; larger is 413 */
-	/* Whether the bearer token is good; NULL: every request is. */
-	bool (*check_token)(void *ctx, const char *token);
-	/* Asked before each route that is not public; -1 refuses with err.
-	 * May be NULL. */
-	int (*admit)(void *ctx, struct sb_err *err);
+	const char *title;  /* of the OpenAPI document, and the next two */
+	const char *about;
+	const char *version;
+	size_t max_body; /* bytes; larger is 413 */
+	/* Asked once for each request that came over TCP, unless its route is
+	 * public: -1 refuses it with err.  NULL: every request is served. */
+	int (*authorize)(void *ctx, struct http_req *req, struct sb_err *err);
 	/* Host names under which we are known on TCP, beside localhost and
 	 * literal addresses; ends with NULL, may be NULL. */
 	const char *const *hosts;
+	int ws_ping_ms; /* 0: 30 s */
 };
 
 struct httpd *httpd_new(struct loop *l, const struct httpd_config *cfg,
@@ -92,18 +109,28 @@ int httpd_listen_tcp(struct httpd *h, const char *addr, int port, int *ret_port,
 void *http_ctx(const struct http_req *req);
 const char *http_method(const struct http_req *req);
 const char *http_path(const struct http_req *req);
+/* As it was sent: path and query, not decoded. */
+const char *http_target(const struct http_req *req);
 const char *http_param(const struct http_req *req, const char *name);
 /* NULL when absent, "" when given without value; percent-decoded. */
 const char *http_query(const struct http_req *req, const char *name);
 /* All query parameters as an object of strings; the caller's. */
 json_t *http_query_json(const struct http_req *req);
+/* Forget a query parameter, so that no handler sees the secret in it. */
+void http_drop_query(struct http_req *req, const char *name);
+/*
+ * The token of a request: "Authorization: Bearer T" or "token T", as Jupyter's
+ * clients send it, or "X-Access-Token: T", as E2B's do.  NULL when it has none.
+ */
+const char *http_token(const struct http_req *req);
 /* The first header of that name (in lower case), or NULL. */
 const char *http_header(const struct http_req *req, const char *name);
 const char *http_body(const struct http_req *req, size_t *ret_len);
-/* The body as a JSON object; an empty body is an empty object. */
+/* The body as a JSON object; an empty body is an empty object.  A field that
+ * the route does not name is refused. */
 int http_body_json(const struct http_req *req, json_t **ret,
 		   struct sb_err *err);
-/* "1", "true", "yes", "" as true, "0", "false", "no" as false. */
+/* As parse_bool(); a parameter without a value is true. */
 int http_query_bool(const struct http_req *req, const char *name, bool *ret,
 		    struct sb_err *err);
 int http_query_int(const struct http_req *req, const char *name, long long min,
@@ -137,7 +164,8 @@ void http_reply_empty(struct http_req *req, int status);
 /* The problem object of err, and the reply with it. */
 json_t *http_problem(const struct sb_err *err);
 void http_fail(struct http_req *req, const struct sb_err *err);
-/* Add a header to the reply that is to come. */
+/* Add a header to the reply that is to come.  Without a Cache-Control of its
+ * own nobody is to keep the reply. */
 void http_set_header(struct http_req *req, const char *name, const char *value);
 
 /*
@@ -188,6 +216,58 @@ void http_reply_source(struct http_req *req /* takes */, int status,
 		       const struct http_source_ops *ops,
 		       void *arg /* takes */);
 
-/* OpenAPI 3.1 of the route table. */
-json_t *httpd_openapi(const struct httpd *h, const char *title,
-		      const char *version);
+/*
+ * WebSockets.  A route of one is a row like any other with method GET, so the
+ * same checks of host, origin and token have passed when its handler runs.
+ * Pings, pongs, parts and the closing handshake are done here; a client that
+ * has been silent for three pings is cut.
+ */
+struct http_ws_ops {
+	size_t max_message; /* bytes; 0: HTTP_WS_MESSAGE */
+	/* One whole message, text being UTF-8; data has a NUL after it. */
+	void (*on_message)(struct http_ws *ws, bool text, const char *data,
+			   size_t len, void *arg);
+	/* All that was sent has left for the socket. */
+	void (*on_drain)(struct http_ws *ws, void *arg);
+	/* Once, in the end, never from within a call of ours: the WebSocket is
+	 * gone after it. */
+	void (*on_close)(struct http_ws *ws, void *arg);
+};
+#define HTTP_WS_MESSAGE (1024 * 1024)
+
+/* Whether the request can be accepted; else err is to be replied.  For handlers
+ * that have something costly to do before. */
+int http_ws_check(struct http_req *req, struct sb_err *err);
+/* Whether the client offers the subprotocol; the list of all, or NULL. */
+bool http_ws_offers(const struct http_req *req, const char *subprotocol);
+const char *http_ws_protocols(const struct http_req *req);
+/*
+ * Answer with 101.  subprotocol (may be NULL) must be one that is offered.
+ * NULL when the request asked for no WebSocket; it is answered then, and no
+ * callback will run.
+ */
+struct http_ws *http_ws_accept(struct http_req *req /* takes */,
+			       const char *subprotocol,
+			       const struct http_ws_ops *ops, void *arg);
+/* Queue a message (copied).  Returns how many bytes wait; a producer pauses
+ * above HTTP_STREAM_HIGH until on_drain. */
+size_t http_ws_send(struct http_ws *ws, bool text, const void *data,
+		    size_t len);
+/* Neither read nor deliver messages until http_ws_resume(). */
+void http_ws_pause(struct http_ws *ws);
+void http_ws_resume(struct http_ws *ws);
+/* Say goodbye after what is queued; no message is delivered any more.  code is
+ * an enum ws_code of ws.h, reason may be NULL. */
+void http_ws_close(struct http_ws *ws, int code, const char *reason);
+
+/*
+ * /v1/openapi.json, made of all tables of the server, and /docs, a page to
+ * read it and try it out.  To be listed among the tables.
+ */
+extern const struct http_route httpd_docs_routes[];
+
+/* What http_problem() makes. */
+extern const struct http_schema http_problem_schema;
+
+/* The document as text, made when it is first asked for. */
+const char *httpd_openapi(struct httpd *h);

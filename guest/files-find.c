@@ -15,9 +15,7 @@
 #include "guest/glob.h"
 
 #define MAX_DEPTH 64
-#define MAX_RESULTS 10000
 #define DEFAULT_RESULTS 1000
-#define MAX_CONTEXT 20
 #define MAX_LINE (64 * 1024) /* a longer one is no text */
 #define SHOWN_LINE 1000
 #define MAX_TEXT (4 * 1024 * 1024) /* in one answer */
@@ -104,7 +102,7 @@ int files_glob(const struct file_call *c, json_t **ret, struct sb_err *err)
 	walk_init(&g.walk, c->path);
 	if (json_get_str(c->args, "pattern", &g.pattern, err) < 0 ||
 	    files_arg_bool(c->args, "hidden", &g.walk.hidden, err) < 0 ||
-	    files_arg_int(c->args, "limit", 1, MAX_RESULTS, &g.walk.limit,
+	    files_arg_int(c->args, "limit", 1, FILES_MAX_FOUND, &g.walk.limit,
 			  err) < 0)
 		return -1;
 	if (str_empty(g.pattern) || strlen(g.pattern) > GLOB_MAX_PATTERN)
@@ -138,7 +136,7 @@ struct grep {
 
 /* The last lines of a file, for the context before a match. */
 struct recent {
-	char *line[MAX_CONTEXT];
+	char *line[FILES_MAX_CONTEXT];
 	size_t n;
 };
 
@@ -303,10 +301,10 @@ int files_grep(const struct file_call *c, json_t **ret, struct sb_err *err)
 
 	walk_init(&g.walk, c->path);
 	if (files_arg_bool(c->args, "hidden", &g.walk.hidden, err) < 0 ||
-	    files_arg_int(c->args, "limit", 1, MAX_RESULTS, &g.walk.limit,
+	    files_arg_int(c->args, "limit", 1, FILES_MAX_FOUND, &g.walk.limit,
 			  err) < 0 ||
-	    files_arg_int(c->args, "context", 0, MAX_CONTEXT, &g.context, err) <
-		    0 ||
+	    files_arg_int(c->args, "context", 0, FILES_MAX_CONTEXT, &g.context,
+			  err) < 0 ||
 	    files_arg_str(c->args, "include", "glob", &g.include, err) < 0)
 		return -1;
 	if (g.include && strlen(g.include) > GLOB_MAX_PATTERN)

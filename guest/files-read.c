@@ -13,8 +13,6 @@
 #include "common/token.h"
 #include "guest/files.h"
 
-/* More than this in one answer is a download. */
-#define MAX_READ (8 * 1024 * 1024)
 #define BLOCK (64 * 1024)
 
 struct range {
@@ -32,7 +30,8 @@ static int parse_range(const json_t *args, struct range *r, struct sb_err *err)
 	    files_arg_int(args, "end_line", 1, LLONG_MAX, &r->end_line, err) <
 		    0 ||
 	    files_arg_int(args, "offset", 0, LLONG_MAX, &r->offset, err) < 0 ||
-	    files_arg_int(args, "limit", 0, MAX_READ, &r->limit, err) < 0 ||
+	    files_arg_int(args, "limit", 0, FILES_MAX_READ, &r->limit, err) <
+		    0 ||
 	    json_get_str(args, "encoding", &r->encoding, err) < 0)
 		return -1;
 	if ((r->start_line || r->end_line) && (r->offset || r->limit >= 0))
@@ -51,7 +50,7 @@ static int parse_range(const json_t *args, struct range *r, struct sb_err *err)
 static int too_large(const char *path, struct sb_err *err)
 {
 	sb_fail(err, SB_LIMIT, "more than %d bytes of '%s' were asked for",
-		MAX_READ, path);
+		FILES_MAX_READ, path);
 	return sb_hint(err, "read parts with 'offset' and 'limit', or use "
 			    "/v1/file/download");
 }
@@ -59,7 +58,7 @@ static int too_large(const char *path, struct sb_err *err)
 static int read_bytes(int fd, const char *path, const struct range *r,
 		      struct buf *out, bool *ret_more, struct sb_err *err)
 {
-	size_t want = r->limit >= 0 ? (size_t)r->limit : MAX_READ;
+	size_t want = r->limit >= 0 ? (size_t)r->limit : FILES_MAX_READ;
 	char block[BLOCK];
 
 	if (r->offset && lseek(fd, r->offset, SEEK_SET) < 0)
@@ -102,7 +101,7 @@ static int read_lines(int fd, const char *path, const struct range *r,
 			p += len;
 			*ret_more = p < end;
 		}
-		if (out->len > MAX_READ)
+		if (out->len > FILES_MAX_READ)
 			return too_large(path, err);
 	}
 	if (n < 0)

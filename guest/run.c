@@ -8,11 +8,57 @@
 
 #include "common/json.h"
 #include "guest/run.h"
+#include "guest/signame.h"
 #include "guest/text.h"
 
 #define DEFAULT_OUTPUT (1024 * 1024)
 #define MAX_TIMEOUT_S (7 * 24 * 3600)
 #define MAX_ENV 1024
+
+const struct http_field run_fields[] = {
+	{ "cwd", HTTP_STR, "Folder to run in; the workspace if not given" },
+	{ "env", HTTP_MAP, "Variables to add to the environment",
+	  .of = HTTP_STR },
+	{ "user", HTTP_STR, "Account to run as", .dflt = "'user'" },
+	{ "stdin", HTTP_STR, "What it reads; without, nothing" },
+	{ "timeout", HTTP_NUM | HTTP_NULL,
+	  "Seconds after which it is killed, with all of its group; 0: never",
+	  .max = MAX_TIMEOUT_S, .dflt = "0" },
+	{ "max_output", HTTP_INT, "Bytes of each stream to answer with",
+	  .max = RUN_MAX_OUTPUT, .dflt = "1048576" },
+	{ "background", HTTP_BOOL,
+	  "Answer at once; stdin stays open for /v1/processes/{id}/stdin",
+	  .dflt = "false" },
+	{ 0 },
+};
+
+const struct http_field run_status_fields[] = {
+	{ "exit_code", HTTP_INT | HTTP_NULL,
+	  "128 + the signal's number if one ended it; null while it runs" },
+	{ "signal", HTTP_STR | HTTP_NULL, "What ended it, such as SIGKILL" },
+	{ "timed_out", HTTP_BOOL, "Whether it was killed for its timeout" },
+	{ "truncated", HTTP_BOOL, "Whether there was more output than this" },
+	{ "duration_ms", HTTP_INT, "How long it ran" },
+	{ 0 },
+};
+
+const struct http_field run_result_fields[] = {
+	{ "id", HTTP_STR, "Its name in /v1/processes" },
+	HTTP_GROUP(run_status_fields),
+	{ "stdout", HTTP_STR, "What it wrote to stdout" },
+	{ "stderr", HTTP_STR, "What it wrote to stderr" },
+	{ "output", HTTP_STR, "Both, in the order in which they came" },
+	{ "encoding", HTTP_STR,
+	  "There if one of the three is not UTF-8: all are base64 then",
+	  .words = "base64", .maybe = true },
+	{ 0 },
+};
+
+const struct http_field run_started_fields[] = {
+	{ "id", HTTP_STR, "Its name in /v1/processes" },
+	{ "pid", HTTP_INT, "Its process id, and that of its group" },
+	{ 0 },
+};
 
 static int parse_timeout(const json_t *body, int64_t *ret, struct sb_err *err)
 {
@@ -90,6 +136,11 @@ int run_as(struct guestd *g, const struct run_params *r, struct spawn_as **ret,
 	return 0;
 }
 
+const char *run_workspace(const struct guestd *g)
+{
+	return json_str_or(g->message, "workspace", GUESTD_WORKSPACE);
+}
+
 int run_start(struct guestd *g, const struct run_params *r,
 	      const struct spawn_as *as, const char *const argv[],
 	      const char *command, struct process **ret, struct sb_err *err)
@@ -98,8 +149,7 @@ int run_start(struct guestd *g, const struct run_params *r,
 		.as = as,
 		.argv = argv,
 		.command = command,
-		.workspace =
-			json_str_or(g->message, "workspace", GUESTD_WORKSPACE),
+		.workspace = run_workspace(g),
 		.cwd = str_empty(r->cwd) ? NULL : r->cwd,
 		.timeout_ms = r->timeout_ms,
 	};
@@ -128,9 +178,7 @@ void run_put_status(json_t *j, const struct process *p)
 	process_get_status(p, &st);
 	json_put(j, "exit_code",
 		 st.running ? json_null() : json_integer(st.exit_code));
-	json_put(j, "signal",
-		 st.signal ? json_sprintf("SIG%s", sigabbrev_np(st.signal))
-			   : json_null());
+	json_put(j, "signal", signame_json(st.signal));
 	json_put(j, "timed_out", json_boolean(st.timed_out));
 	json_put(j, "truncated", json_boolean(is_truncated(p)));
 	json_put(j, "duration_ms", json_integer(st.duration_ms));

@@ -18,15 +18,22 @@ struct run_params {
 	bool background;
 };
 
-/* The names of these fields, for json_only(). */
-#define RUN_FIELDS \
-	"cwd", "env", "user", "stdin", "timeout", "max_output", "background"
+/* What these fields are, for the tables of routes; and the answers. */
+extern const struct http_field run_fields[];
+extern const struct http_field run_status_fields[];
+extern const struct http_field run_result_fields[];
+extern const struct http_field run_started_fields[];
+/* The events of run_follow(). */
+extern const struct http_event run_events[];
 
 int run_parse(const json_t *body, struct run_params *ret, struct sb_err *err);
 
 /* Whom to run as, with the environment that the fields ask for. */
 int run_as(struct guestd *g, const struct run_params *r, struct spawn_as **ret,
 	   struct sb_err *err);
+
+/* Where programs run unless they are told otherwise. */
+const char *run_workspace(const struct guestd *g);
 
 /* Start argv[]; *ret is the caller's to process_unref(). */
 int run_start(struct guestd *g, const struct run_params *r,

@@ -339,7 +339,7 @@ done
 mkdir "$dir/many"
 curl -sS -m 60 --parallel --parallel-immediate --parallel-max 200 \
 	-d '{"command": "sleep 0.2; echo $$"}' -o "$dir/many/#1" \
-	"$url/v1/shell/exec?[1-200]" 2> "$dir/curl.err" ||
+	"$url/v1/shell/exec#[1-200]" 2> "$dir/curl.err" ||
 	fail "$(cat "$dir/curl.err")"
 [ "$(cat "$dir/many"/* | jq -r 'select(.exit_code == 0) | .stdout' |
 	grep -c .)" = 200 ] || fail "not all of 200 ended well"
@@ -351,7 +351,7 @@ curl -sS -m 60 --parallel --parallel-immediate --parallel-max 200 \
 exec_many()
 {
 	curl -sS -m 120 -d '{"command": ":"}' -o /dev/null \
-		"$url/v1/shell/exec?[1-$1]" || fail "curl"
+		"$url/v1/shell/exec#[1-$1]" || fail "curl"
 }
 exec_many 300
 before=$(count_fds)
@@ -363,7 +363,7 @@ is '[.processes[] | select(.state == "running")] | length' 0
 
 # 512 at once and no more; there is room again when one was killed.
 curl -sS -m 120 -d '{"command": "sleep 1000", "background": true}' \
-	-o "$dir/many/#1" "$url/v1/shell/exec?[1-512]" || fail "curl"
+	-o "$dir/many/#1" "$url/v1/shell/exec#[1-512]" || fail "curl"
 exec_json '{"command": "true"}'
 expect 503 '"code":"busy"'
 request "/v1/processes/$(jq -r .id "$dir/many/1")" -X DELETE

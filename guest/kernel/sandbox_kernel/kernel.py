@@ -36,14 +36,10 @@ class Kernel:
 
     def run(self):
         while not self.stopping:
-            try:
-                req = self.shell.loop.next(self.core)
-                if req is None:
-                    break
-                self.dispatch(req)
-            except KeyboardInterrupt:
-                # It came when no cell ran: there is nothing to interrupt.
-                continue
+            req = self.shell.loop.next(self.core)
+            if req is None:
+                break
+            self.dispatch(req)
         return self.leave()
 
     def leave(self):

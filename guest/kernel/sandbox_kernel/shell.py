@@ -130,27 +130,31 @@ class Shell:
         self.allow_stdin = bool(content.get("allow_stdin", False))
         self.payload = []
         self.number = self.count + 1
+        self.value = NOTHING
+        self.shown = None
+        self._announce(code, stored, silent)
+        error = self._run(code, stored, silent, options)
+        return self._finish(content, error, silent, stored)
+
+    def _announce(self, code, stored, silent):
         if stored:
             self.count += 1
-            self.inputs.add(self.number, code)
-            self.history.add(self.number, code)
         if not silent:
             self.core.publish(
                 "execute_input", {"code": code, "execution_count": self.number}
             )
-        error = self._run(code, stored, silent, options)
-        return self._finish(content, error, silent, stored)
+        if stored:
+            self.inputs.add(self.number, code)
+            self.history.add(self.number, code)
 
     def _run(self, code, stored, silent, options):
         """Run the cell.  None, or the error's (name, value, traceback)."""
-        self.value = NOTHING
-        self.shown = None
         options = options if isinstance(options, dict) else None
         if options:
             self._deadline(options.get("deadline"))
         error = self.core.guard(self._work, code, stored, silent, options)[1]
         if options:
-            self._deadline(None)
+            self.core.deadline(None)
         cell.settled()
         if isinstance(error, Leave):
             self.payload.append({"source": "ask_exit", "keepkernel": False})
@@ -166,7 +170,7 @@ class Shell:
             self._result(code, options or {})
 
     def _deadline(self, seconds):
-        if seconds is None or isinstance(seconds, (int, float)):
+        if isinstance(seconds, (int, float)) and 0 < seconds < 1e7:
             self.core.deadline(seconds)
 
     def _run_text(self, code, stored, silent):
@@ -261,7 +265,9 @@ class Shell:
             if content.get("stop_on_error", True) and not silent:
                 self.core.abort_queued(self.count)
         elif content.get("user_expressions"):
-            reply["user_expressions"] = self._expressions(content["user_expressions"])
+            wanted = content["user_expressions"]
+            values = self.core.guard(self._expressions, wanted)[0]
+            reply["user_expressions"] = values or {}
         if self.leaving:
             self.kernel.stopping = True
         self.value = NOTHING

@@ -29,7 +29,7 @@ preload_asan()
 			with open(sys.argv[1]) as file:
 			    spec = json.load(file)
 			spec["env"] = {"LD_PRELOAD": sys.argv[2],
-			               "ASAN_OPTIONS": "detect_leaks=0"}
+			               "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=1"}
 			with open(sys.argv[1], "w") as file:
 			    json.dump(spec, file)
 		END
