@@ -8,7 +8,7 @@
  */
 
 #include "guest/kernel/outbox.h"
-#include "guest/kernel/utf8.h"
+#include "guest/kernel/utf8-text.h"
 
 struct capture {
 	int in[2];   /* our ends of the pipes of 1 and 2; -1 at their end */

@@ -11,7 +11,7 @@
 
 #include "common/clock.h"
 #include "guest/kernel/outbox.h"
-#include "guest/kernel/utf8.h"
+#include "guest/kernel/utf8-text.h"
 
 /* What a message costs besides its bytes. */
 #define OVERHEAD 512

@@ -6,7 +6,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "guest/kernel/utf8.h"
+#include "guest/kernel/utf8-text.h"
 #include "guest/kernel/value.h"
 
 #define MAX_DEPTH 200

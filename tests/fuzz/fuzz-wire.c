@@ -9,7 +9,7 @@
 
 #include "common/json.h"
 #include "guest/kernel/request.h"
-#include "guest/kernel/utf8.h"
+#include "guest/kernel/utf8-text.h"
 #include "tests/fuzz/fuzz.h"
 
 static size_t cut(const uint8_t *data, size_t len, struct slice *f, size_t max)

@@ -13,7 +13,7 @@
 #include "guest/kernel/inbox.h"
 #include "guest/kernel/outbox.h"
 #include "guest/kernel/session.h"
-#include "guest/kernel/utf8.h"
+#include "guest/kernel/utf8-text.h"
 #include "guest/kernel/wire.h"
 #include "tests/unit/tap.h"
 

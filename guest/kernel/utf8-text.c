@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "guest/kernel/utf8.h"
+#include "guest/kernel/utf8-text.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
