@@ -9,6 +9,8 @@
 #include "common/clock.h"
 #include "guest/kernel/core.h"
 
+#define MAX_DEADLINE_S 1e9
+
 static long long aborted_count; /* execution_count of aborted requests */
 
 /* An interrupt that comes while nothing runs is meant for nothing. */
@@ -231,8 +233,12 @@ PyObject *core_deadline(PyObject *self, PyObject *arg)
 		s = PyFloat_AsDouble(arg);
 	if (PyErr_Occurred())
 		return NULL;
-	interrupt_deadline(
-		&k->irq, arg == Py_None ? 0 : clock_ms() + (int64_t)(s * 1000));
+	/* Not a number, or longer than anybody waits: there is none. */
+	if (arg == Py_None || !(s <= MAX_DEADLINE_S))
+		interrupt_deadline(&k->irq, 0);
+	else
+		interrupt_deadline(&k->irq,
+				   clock_ms() + (int64_t)(MAX(s, 0) * 1000));
 	Py_RETURN_NONE;
 }
 

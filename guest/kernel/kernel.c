@@ -2,41 +2,56 @@
 /* The I/O thread: all sockets, all output, and never the GIL. */
 #include "config.h"
 
-#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/fs.h"
 #include "guest/kernel/kernel.h"
+#include "guest/kernel/launcher.h"
 
 /* iopub has no event for room: look again after so long. */
 #define RETRY_MS 2
+/* Lines of the log in so long. */
+#define LOG_LINES 20
+#define LOG_WINDOW_MS 10000
 /* What is still to be sent when the process ends has so long. */
 #define LINGER_MS 1000
 
+/*
+ * The reader of our stderr may be asleep, and a peer may give us a lot to say:
+ * what cannot be said at once, or too often, is not said.
+ */
 void kernel_log(struct kernel *k, const char *fmt, ...)
 {
-	autofree char *text = NULL;
-	autobuf struct buf line = { 0 };
+	struct pollfd p = { .fd = k->cap.real[1], .events = POLLOUT };
+	int64_t now = clock_ms();
+	char line[1024];
 	va_list ap;
+	size_t n;
 
+	if (now - k->log_since > LOG_WINDOW_MS) {
+		k->log_since = now;
+		k->logged = 0;
+	}
+	if (k->logged++ >= LOG_LINES || poll(&p, 1, 0) != 1)
+		return;
+	n = (size_t)snprintf(line, sizeof(line), "sandbox-kernel: ");
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
 	va_end(ap);
-	buf_addf(&line, "sandbox-kernel: %s\n", text ? text : fmt);
 	/* What a peer sent cannot make lines or drive a terminal. */
-	for (size_t i = 0; i + 1 < line.len; i++)
-		if ((unsigned char)line.p[i] < 0x20 || line.p[i] == 0x7f)
-			line.p[i] = '?';
-	fs_write_all(k->cap.real[1], line.p, line.len);
+	for (n = 0; line[n]; n++)
+		if ((unsigned char)line[n] < 0x20 || line[n] == 0x7f)
+			line[n] = '?';
+	line[n++] = '\n';
+	fs_write_all(p.fd, line, n);
 }
 
 void kernel_status(struct kernel *k, const char *state, struct request *parent)
@@ -378,21 +393,6 @@ static void *io_thread(void *arg)
 	return NULL;
 }
 
-/*
- * Jupyter says who started us; when that process ends, so do we.  A pid that
- * is not among our ancestors is of another namespace, and says nothing.
- */
-static int watch_parent(void)
-{
-	const char *text = getenv("JPY_PARENT_PID");
-	long long pid;
-
-	if (str_empty(text) || parse_num(text, 2, INT32_MAX, &pid) < 0 ||
-	    pid != getppid())
-		return -1;
-	return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-}
-
 /* Seconds, for whoever knows his subscribers. */
 static int64_t stall_time(void)
 {
@@ -425,7 +425,8 @@ int kernel_start(struct kernel *k, const char *file, const char *info,
 {
 	bool picked = false;
 
-	if (wire_init(err) < 0 || connection_read(file, &k->conn, err) < 0)
+	if (wire_init(err) < 0 || connection_read(file, &k->conn, err) < 0 ||
+	    launcher_watch(&k->parent_fd, err) < 0)
 		return -1;
 	for (int i = 0; i < CHANNELS; i++)
 		picked |= !k->conn.ports[i];
@@ -434,7 +435,6 @@ int kernel_start(struct kernel *k, const char *file, const char *info,
 	k->info = xstrdup(info);
 	k->comms = json_object();
 	k->seen = wire_seen_new();
-	k->parent_fd = watch_parent();
 	k->stall_ms = stall_time();
 	if (outbox_init(&k->out, err) < 0 || inbox_init(&k->in, err) < 0 ||
 	    channels_open(&k->ch, &k->conn, err) < 0 ||

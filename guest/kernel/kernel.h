@@ -47,6 +47,8 @@ struct kernel {
 	bool told;		  /* that it was longer */
 	int64_t stop_at;	  /* when the process ends by force; 0: never */
 	int parent_fd;		  /* the launcher's pidfd, or -1 */
+	int64_t log_since;	  /* of the lines that are counted */
+	unsigned int logged;
 };
 
 /* Bind, capture, and start the I/O thread. */
@@ -65,6 +67,6 @@ void kernel_dispatch(struct kernel *k, struct request *r /* takes */);
  * for iopub. */
 void kernel_send_now(struct kernel *k, struct outgoing *o /* takes */);
 
-/* The I/O thread: one line to what was stderr before. */
+/* The I/O thread: one line to what was stderr before, if it takes it. */
 void kernel_log(struct kernel *k, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -59,9 +59,11 @@ static bool started, forked;
 
 struct kernel *core_kernel(void)
 {
-	if (started)
+	if (started && !forked)
 		return &kernel;
-	PyErr_SetString(PyExc_RuntimeError, "start() was not called");
+	PyErr_SetString(PyExc_RuntimeError,
+			forked ? "a forked process has no kernel"
+			       : "start() was not called");
 	return NULL;
 }
 

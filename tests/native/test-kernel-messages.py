@@ -263,6 +263,19 @@ def test_ends_with_its_launcher():
         wait_until(gone, "the end of the kernel")
 
 
+def test_launcher_that_has_ended():
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "c.json")
+        with open(path, "w") as f:
+            f.write("{}")
+        p = subprocess.run([sys.executable, "-m", "sandbox_kernel", "-f", path],
+                           env=kernel_env(JPY_PARENT_PID=str(gone.pid)),
+                           stderr=subprocess.PIPE, timeout=LIMIT)
+        assert p.returncode == 1 and b"JPY_PARENT_PID" in p.stderr
+
+
 def test_values():
     code = r"""
 import json, math

@@ -102,7 +102,10 @@ import os, sys
 print("parent")
 pid = os.fork()
 if pid == 0:
+    from sandbox_kernel import _core
     print("child"); print("bad", file=sys.stderr)
+    try: _core.publish("display_data", {})
+    except RuntimeError: print("no kernel")
     os._exit(0)
 os.waitpid(pid, 0)
 import multiprocessing as mp
@@ -110,7 +113,7 @@ p = mp.get_context("fork").Process(target=print, args=("worker",))
 p.start(); p.join()
 print("parent again")
 """)
-        assert text(out) == "parent\nchild\nworker\nparent again\n"
+        assert text(out) == "parent\nchild\nno kernel\nworker\nparent again\n"
         assert text(out, "stderr") == "bad\n"
         assert k.alive()
         k.shutdown()
