@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/json.h"
-#include "common/token.h"
+#include "common/base64.h"
 #include "guest/files.h"
 
 /* More than this in one answer is a download. */

@@ -13,7 +13,7 @@
 #include "common/clock.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/token.h"
+#include "common/base64.h"
 #include "common/util.h"
 #include "host/cmd.h"
 #include "host/ctl-guest.h"
