@@ -207,6 +207,29 @@ void get_process_output(struct http_req *req)
 	}
 }
 
+/* A body of bytes as they are; ?close=true ends the input after it. */
+static int write_bytes(struct http_req *req, struct process *p,
+		       struct sb_err *err)
+{
+	bool end = false;
+	size_t len;
+	const char *data = http_body(req, &len);
+
+	if (http_query_bool(req, "close", &end, err) < 0 ||
+	    (len && process_write(p, data, len, err) < 0))
+		return -1;
+	if (end)
+		process_close_stdin(p);
+	return 0;
+}
+
+static bool has_bytes(const struct http_req *req)
+{
+	const char *type = http_header(req, "content-type");
+
+	return type && str_starts(type, "application/octet-stream");
+}
+
 static int write_stdin(struct http_req *req, struct process *p,
 		       struct sb_err *err)
 {
@@ -244,7 +267,8 @@ void post_process_stdin(struct http_req *req)
 	struct sb_err err;
 	struct process *p = find(req, &err);
 
-	if (!p || write_stdin(req, p, &err) < 0)
+	if (!p ||
+	    (has_bytes(req) ? write_bytes : write_stdin)(req, p, &err) < 0)
 		http_fail(req, &err);
 	else
 		http_reply_empty(req, 204);

@@ -15,12 +15,13 @@ struct run_params {
 	const json_t *env;
 	int64_t timeout_ms; /* 0: none */
 	size_t max_output;
-	bool background;
+	bool background, open_stdin, attached;
 };
 
 /* The names of these fields, for json_only(). */
-#define RUN_FIELDS \
-	"cwd", "env", "user", "stdin", "timeout", "max_output", "background"
+#define RUN_FIELDS                                                            \
+	"cwd", "env", "user", "stdin", "open_stdin", "timeout", "max_output", \
+		"background"
 
 int run_parse(const json_t *body, struct run_params *ret, struct sb_err *err);
 
@@ -40,7 +41,10 @@ int run_start(struct guestd *g, const struct run_params *r,
 void run_reply(struct http_req *req, const struct run_params *r,
 	       struct process *p, json_t *extra /* takes */);
 
-/* Answer with events from an offset of a stream on, until p has ended. */
+/*
+ * Answer with events, or with frames (common/frame.h) if the query asks for
+ * these, from an offset of a stream on, until p has ended.
+ */
 void run_follow(struct http_req *req, struct process *p,
 		enum output_stream stream, uint64_t offset);
 

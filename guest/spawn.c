@@ -269,7 +269,9 @@ static __attribute__((noreturn)) void run_child(const struct child *c)
 	if (c->cwd && chdir(c->cwd) < 0)
 		child_fail(c, IN_CWD);
 	reset_signals();
-	execve(c->argv[0], (char *const *)c->argv, (char *const *)c->as->env);
+	/* Looked up as the user and in its PATH; glibc's allocates nothing. */
+	environ = (char **)c->as->env;
+	execvp(c->argv[0], (char *const *)c->argv);
 	child_fail(c, IN_EXEC);
 }
 
@@ -289,8 +291,8 @@ static int explain(const struct failure *f, const struct child *c,
 			return sb_fail(err, SB_LIMIT,
 				       "command and environment are larger "
 				       "than the kernel allows");
-		return sb_fail(err, SB_SYSTEM, "cannot run '%s': %m",
-			       c->argv[0]);
+		return sb_fail(err, sb_code_of_errno(errno),
+			       "cannot run '%s': %m", c->argv[0]);
 	default:
 		return sb_fail(err, SB_SYSTEM, "cannot set up a process: %m");
 	}
