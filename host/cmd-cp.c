@@ -85,8 +85,8 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	resolve(&to, sandbox);
 	if (strcmp(host->path, "-") == 0)
 		return stream(c, sandbox, put, put ? to.path : from.path, err);
-	return guest_copy(c, sandbox, put ? "put" : "get", from.path, to.path,
-			  err);
+	return guest_copy(c, sandbox, NULL, put ? "put" : "get", from.path,
+			  to.path, err);
 }
 
 const struct cmd cmd_cp = {
