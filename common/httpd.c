@@ -17,7 +17,7 @@
 #include "common/httpd-private.h"
 #include "common/log.h"
 
-#define MAX_CONNS 512
+#define MAX_CONNS 2048
 #define ACCEPT_RETRY_MS 100 /* after running out of descriptors */
 #define EVLIB LWS_INSTALL_LIBDIR "/libwebsockets-evlib_uv.so"
 
@@ -173,6 +173,7 @@ void httpd_free(struct httpd *h)
 	if (h->lws)
 		lws_context_destroy(h->lws);
 	loop_timer_free(h->heartbeat);
+	loop_timer_free(h->ws_beat);
 	finish_closing(h->loop);
 	free(h);
 }
