@@ -140,6 +140,8 @@ static int run(const struct guestd_at *at, struct guest_run *r, struct sink *k,
 
 	if (guest_run(at, r, &started, &status, err) == 0)
 		return status;
+	if (k->unread)
+		return 128 + SIGPIPE;
 	if (started && err->code == SB_CANCELLED &&
 	    read(r->signal_fd, &si, sizeof(si)) == sizeof(si))
 		return 128 + (int)si.ssi_signo;

@@ -42,10 +42,11 @@ int sink_push(void *arg, int stream, const char *data, size_t len,
 		data = out.p;
 		len = out.len;
 	}
-	if (fs_write_all(stream, data, len) < 0)
-		return sb_fail(err, sb_code_of_errno(errno),
-			       "cannot write the command's output: %m");
-	return 0;
+	if (fs_write_all(stream, data, len) == 0)
+		return 0;
+	k->unread = errno == EPIPE;
+	return sb_fail(err, sb_code_of_errno(errno),
+		       "cannot write the command's output: %m");
 }
 
 void sink_done(struct sink *k)

@@ -18,6 +18,7 @@
 
 struct sink {
 	bool capture, truncated;
+	bool unread; /* nobody reads our output any more */
 	int64_t begin_ms;
 	struct {
 		bool terminal;
