@@ -9,6 +9,7 @@
 
 #include "common/json.h"
 #include "common/util.h"
+#include "host/ctl-copy.h"
 #include "host/ctl-daemon.h"
 #include "host/ctl-exec.h"
 #include "host/ctl-guest.h"
@@ -126,6 +127,11 @@ static int ssh_exec(struct ctl *c, const json_t *sandbox,
 	return become(&w, err);
 }
 
+static bool wants_ssh(const char *via)
+{
+	return via && strcmp(via, "ssh") == 0;
+}
+
 /* Whether to go on with SSH after guestd could not be asked. */
 static bool rescue(const char *via, bool again, const struct sb_err *err)
 {
@@ -147,7 +153,7 @@ int guest_exec(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
 	for (size_t i = 0; i < o->env.n; i++)
 		if (guest_check_env(o->env.v[i], err) < 0)
 			return -1;
-	if (o->tty || (o->via && strcmp(o->via, "ssh") == 0))
+	if (o->tty || wants_ssh(o->via))
 		return ssh_exec(c, sandbox, o, argv, err);
 	status = exec_run(c, sandbox, o, argv, &again, err);
 	if (status >= 0 || !rescue(o->via, again, err))
@@ -160,7 +166,16 @@ int guest_copy(struct ctl *c, const json_t *sandbox, const char *via,
 	       struct sb_err *err)
 {
 	autowords struct words w = { 0 };
+	bool again = false;
+	int status;
 
+	if (!wants_ssh(via)) {
+		status = copy_through_guestd(c, sandbox,
+					     strcmp(verb, "put") == 0, from, to,
+					     &again, err);
+		if (status >= 0 || !rescue(via, again, err))
+			return status;
+	}
 	begin(c, sandbox, verb, NULL, &w);
 	words_add(&w, "--");
 	words_add(&w, from);

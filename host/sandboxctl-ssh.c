@@ -14,17 +14,16 @@
 #include "common/json.h"
 #include "common/util.h"
 #include "host/cmd.h"
+#include "host/ctl-copy.h"
 #include "host/ctl-guest.h"
 #include "host/ctl-interrupt.h"
 #include "host/ctl-main.h"
 #include "host/ctl-out.h"
-#include "host/ctl-progress.h"
 #include "host/ctl-sink.h"
 #include "ssh/ssh.h"
 
 #define GUEST_ENV "/run/sandbox/env.sh"
 #define CONNECT_MS 30000
-#define TEST_MS 30000
 
 struct values {
 	struct guest_opts guest; /* first: GUEST_OPTS */
@@ -153,127 +152,31 @@ static int run_exec(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	return rc ? -1 : status;
 }
 
-static void on_progress(void *arg, size_t done)
+static int copy(struct ctl *c, const struct cmd_args *a, bool put,
+		struct sb_err *err)
 {
-	char size[OUT_SIZE_LEN];
-
-	progress_step(arg, out_size(done, size), -1);
-}
-
-/* The last part of a path, without the slashes behind it. */
-static char *base_name(const char *path)
-{
-	size_t end = strlen(path), begin;
-
-	while (end && path[end - 1] == '/')
-		end--;
-	for (begin = end; begin && path[begin - 1] != '/';)
-		begin--;
-	return xstrndup(path + begin, end - begin);
-}
-
-/* Where a copy goes: a folder that exists is copied into, as cp does. */
-static char *target_of(const char *from, const char *to, bool is_dir)
-{
-	autofree char *name = base_name(from);
-
-	if (!is_dir)
-		return xstrdup(to);
-	return xasprintf("%s%s%s", to, str_ends(to, "/") ? "" : "/", name);
-}
-
-static int guest_is_dir(struct ssh *s, const char *path, bool *ret,
-			struct sb_err *err)
-{
-	autofree char *quoted = ssh_quote(path), *command = NULL;
-	struct ssh_exec x = {
-		.in_fd = -1, .out_fd = -1, .err_fd = -1, .timeout_ms = TEST_MS
-	};
-	int status;
-
-	command = xasprintf("test -d %s", quoted);
-	x.command = command;
-	if (ssh_exec(s, &x, &status, err))
-		return -1;
-	*ret = status == 0;
-	return 0;
-}
-
-static int print_copied(const struct ctl *c, const char *from, const char *to)
-{
-	autojson json_t *j = json_object();
-
-	if (!c->json)
-		return 0;
-	json_put(j, "from", json_str(from));
-	json_put(j, "to", json_str(to));
-	out_json(j);
-	return 0;
-}
-
-static int put(struct ctl *c, const struct cmd_args *a, int cancel_fd,
-	       struct sb_err *err)
-{
-	const char *from = a->argv[0];
 	autossh struct ssh *s = NULL;
-	autofree char *to = NULL;
-	struct progress *p;
-	bool is_dir;
-	int rc;
-
-	if (open_session(a->values, cancel_fd, &s, err) ||
-	    guest_is_dir(s, a->argv[1], &is_dir, err))
-		return -1;
-	to = target_of(from, a->argv[1], is_dir);
-	p = progress_new(from, c->json || !isatty(STDERR_FILENO));
-	rc = ssh_put(s, from, to, on_progress, p, err);
-	progress_free(p);
-	return rc ? -1 : print_copied(c, from, to);
-}
-
-static int get(struct ctl *c, const struct cmd_args *a, int cancel_fd,
-	       struct sb_err *err)
-{
-	const char *from = a->argv[0];
-	autossh struct ssh *s = NULL;
-	autofree char *to = NULL;
-	struct progress *p;
-	struct stat st;
-	bool is_dir;
-	int rc;
-
-	if (open_session(a->values, cancel_fd, &s, err))
-		return -1;
-	is_dir = stat(a->argv[1], &st) == 0 && S_ISDIR(st.st_mode);
-	to = target_of(from, a->argv[1], is_dir);
-	p = progress_new(from, c->json || !isatty(STDERR_FILENO));
-	rc = ssh_get(s, from, to, on_progress, p, err);
-	progress_free(p);
-	return rc ? -1 : print_copied(c, from, to);
-}
-
-/* A copy that is interrupted removes what it has begun. */
-static int run_copy(int (*copy)(struct ctl *c, const struct cmd_args *a,
-				int cancel_fd, struct sb_err *err),
-		    struct ctl *c, const struct cmd_args *a, struct sb_err *err)
-{
-	int cancel_fd = interrupt_begin(err), rc, sig;
+	int cancel_fd = interrupt_begin(err), rc = -1, sig;
+	struct copy_way way;
 
 	if (cancel_fd < 0)
 		return -1;
-	rc = copy(c, a, cancel_fd, err);
+	if (open_session(a->values, cancel_fd, &s, err) == 0) {
+		way = ssh_copy_way(s);
+		rc = copy_run(c, &way, put, a->argv[0], a->argv[1], err);
+	}
 	sig = interrupt_end(cancel_fd);
 	return rc && sig ? 128 + sig : rc;
 }
 
 static int run_put(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
-	return run_copy(put, c, a, err);
+	return copy(c, a, true, err);
 }
 
 static int run_get(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
-	return run_copy(get, c, a, err);
+	return copy(c, a, false, err);
 }
 
 static const struct cmd cmd_run_exec = {

@@ -11,7 +11,7 @@
 
 #include "common/fs.h"
 #include "fuzz.h"
-#include "ssh/tar.h"
+#include "common/tar.h"
 
 static char dir[] = "/tmp/fuzz-tar-XXXXXX";
 
