@@ -20,6 +20,7 @@ struct hclient {
 	bool used_up; /* the server closes after this reply */
 	char *host;   /* for the Host header */
 	char *token;
+	const char *more; /* lines for the head of the next request */
 	struct buf in;
 };
 

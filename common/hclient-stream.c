@@ -4,9 +4,13 @@
 
 #include <string.h>
 
+#include "common/base64.h"
 #include "common/hclient-private.h"
 #include "common/json.h"
 #include "common/sse.h"
+#include "common/token.h"
+
+#define WS_KEY_BYTES 16
 
 static int read_problem(struct hclient *c, struct reply *r, struct sb_err *err)
 {
@@ -87,4 +91,37 @@ int hclient_events(struct hclient *c, const char *path,
 		   void *arg, struct sb_err *err)
 {
 	return hclient_send_events(c, "GET", path, NULL, on_event, arg, err);
+}
+
+/*
+ * Sec-WebSocket-Accept is not looked at: it guards against caches that know
+ * nothing of WebSockets, and these are our own servers, without any between.
+ */
+int hclient_upgrade(struct hclient *c, const char *path, int *ret_fd,
+		    struct buf *rest, struct sb_err *err)
+{
+	autofree char *key = NULL, *more = NULL;
+	autoreply struct reply r = { 0 };
+	unsigned char bytes[WS_KEY_BYTES];
+	int rc;
+
+	random_bytes(bytes, sizeof(bytes));
+	key = base64_encode(bytes, sizeof(bytes));
+	c->more = more = xasprintf("Upgrade: websocket\r\n"
+				   "Connection: Upgrade\r\n"
+				   "Sec-WebSocket-Version: 13\r\n"
+				   "Sec-WebSocket-Key: %s\r\n",
+				   key);
+	rc = hclient_send_request(c, "GET", path, NULL, NULL, 0, err);
+	c->more = NULL;
+	if (rc < 0 || hclient_begin_reply(c, &r, err) < 0)
+		return hclient_failed(c);
+	if (r.head.status >= 400)
+		return read_problem(c, &r, err);
+	c->used_up = true;
+	if (r.head.status != 101)
+		return sb_fail(err, SB_GUEST, "the server speaks no WebSocket");
+	buf_add(rest, c->in.p, c->in.len);
+	*ret_fd = c->fd;
+	return 0;
 }

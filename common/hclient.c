@@ -205,6 +205,8 @@ int hclient_send_request(struct hclient *c, const char *method,
 	buf_addf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, c->host);
 	if (c->token)
 		buf_addf(&b, "Authorization: Bearer %s\r\n", c->token);
+	if (c->more)
+		buf_adds(&b, c->more);
 	if (type)
 		buf_addf(&b,
 			 "Content-Type: %s\r\n"
@@ -246,7 +248,7 @@ static int read_head(struct hclient *c, struct reply *r, struct sb_err *err)
 		buf_drop(&c->in, n);
 		if (bad < 0)
 			return bad_reply(err);
-		if (r->head.status >= 200)
+		if (r->head.status >= 200 || r->head.status == 101)
 			return 0;
 		http1_head_done(&r->head);
 	}

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "common/err.h"
+#include "common/util.h"
 
 struct hclient;
 
@@ -66,6 +67,14 @@ int hclient_send_stream(struct hclient *c, const char *method, const char *path,
 			const json_t *body,
 			int (*on_data)(void *arg, const char *data, size_t len),
 			void *arg, struct sb_err *err);
+
+/*
+ * Turn the connection into a WebSocket: from now on its bytes are for ws.h, by
+ * the caller, on the (non-blocking) descriptor *ret_fd, which stays the
+ * client's.  rest gets what has come of them already.  Errors as above.
+ */
+int hclient_upgrade(struct hclient *c, const char *path, int *ret_fd,
+		    struct buf *rest, struct sb_err *err);
 
 /* The same for Server-Sent Events. */
 int hclient_events(struct hclient *c, const char *path,

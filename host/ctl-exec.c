@@ -15,6 +15,7 @@
 #include "host/ctl-exec.h"
 #include "host/ctl-run.h"
 #include "host/ctl-sink.h"
+#include "host/ctl-terminal.h"
 
 /* What a shell says of a program that is not there, or cannot be run. */
 #define STATUS_MISSING 127
@@ -153,6 +154,40 @@ static int run(const struct guestd_at *at, struct guest_run *r, struct sink *k,
 	return -1;
 }
 
+/* -t: in a terminal of the guest. */
+static int run_in_terminal(const struct guestd_at *at, json_t *body,
+			   const struct guest_opts *o, const char *program,
+			   bool *ret_again, struct sb_err *err)
+{
+	autofree char *id = NULL;
+	struct terminal_use u = {
+		.from_start = true,
+		.owned = true,
+		.input = o->input,
+	};
+	autohclient struct hclient *c = NULL;
+	struct sink k;
+	int status;
+
+	if (json_object_get(body, "argv_encoding")) {
+		*ret_again = true;
+		return sb_fail(err, SB_INVALID, "the words are not UTF-8");
+	}
+	if (guestd_reach(at, -1, &c, err) < 0) {
+		*ret_again = exec_unreachable(err);
+		return -1;
+	}
+	if (terminal_new(at, body, &id, err) < 0) {
+		*ret_again = err->code == SB_BUSY;
+		if (err->code != SB_NOTFOUND && err->code != SB_DENIED)
+			return -1;
+		sink_init(&k, false);
+		return refused(&k, program, err);
+	}
+	u.id = id;
+	return terminal_use(at, &u, &status, err) < 0 ? -1 : status;
+}
+
 int exec_run(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
 	     char *const *argv, bool *ret_again, struct sb_err *err)
 {
@@ -174,6 +209,8 @@ int exec_run(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
 	if (!body)
 		return -1;
 	*ret_again = false;
+	if (o->tty)
+		return run_in_terminal(&at, body, o, argv[0], ret_again, err);
 	json_put(body, "attached", json_true());
 	json_put(body, "open_stdin", json_boolean(o->input));
 	r.signal_fd = open_signals(err);

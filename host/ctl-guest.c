@@ -153,7 +153,7 @@ int guest_exec(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
 	for (size_t i = 0; i < o->env.n; i++)
 		if (guest_check_env(o->env.v[i], err) < 0)
 			return -1;
-	if (o->tty || wants_ssh(o->via))
+	if (wants_ssh(o->via))
 		return ssh_exec(c, sandbox, o, argv, err);
 	status = exec_run(c, sandbox, o, argv, &again, err);
 	if (status >= 0 || !rescue(o->via, again, err))
