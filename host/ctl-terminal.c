@@ -251,14 +251,14 @@ static int follow(struct session *s, struct sb_err *err)
 static int go_on(struct session *s, struct sb_err *err)
 {
 	int64_t deadline = clock_ms() + LOST_MS;
+	uint64_t before = 0;
 
 	while (follow(s, err) < 0) {
-		uint64_t before = s->offset;
-
 		if (err->code != SB_SYSTEM && err->code != SB_TIMEOUT)
 			return -1;
 		if (s->offset > before)
 			deadline = clock_ms() + LOST_MS;
+		before = s->offset;
 		if (!s->known || clock_left(deadline) <= 0)
 			return -1;
 		poll(NULL, 0, RETRY_MS);

@@ -3,6 +3,9 @@
 # What sandboxctl exec does, with a guestd that runs here.
 . "${0%/*}/functions.sh"
 
+for program in jq python3 script; do
+	requires command -v $program
+done
 tool=${top_builddir:-../..}/tests/native/ctl-tool
 
 start_guestd --no-auth
@@ -91,6 +94,36 @@ wait_until 20 test -e "$dir/hup"
 # So it is when nobody reads what it prints.
 run sh -c 'echo $$ >'"$dir"'/yes; exec yes' | head -n 1 >"$dir/o"
 wait_until 20 sh -c "! kill -0 $(cat "$dir/yes")"
+
+# -t: a terminal of our size; its status; a program that is not there.
+is "$(printf '' | SHELL=/bin/sh script -qec "stty cols 101 rows 33
+	'$tool' -t '$dir/box' exec stty size" /dev/null | tr -cd '0-9 ')" \
+	"33 101" "the size of a terminal"
+ends 6 "$tool" -t "$dir/box" exec sh -c 'tty; exit 6'
+grep -q /dev/pts "$dir/said" || fail "no terminal: $(cat "$dir/said")"
+ends 137 "$tool" -t "$dir/box" exec sh -c 'kill -KILL $$'
+ends 127 "$tool" -t "$dir/box" exec nonesuch-program
+is "$("$tool" -t "$dir/box" exec seq 200000 </dev/null | tail -n 1 |
+	tr -d '\r')" 200000 "all output of a terminal"
+
+# A connection that is lost is taken up where it was.
+# bad_line BYTES: cut after so many; makes $dir/bad.
+bad_line()
+{
+	: >"$dir/cut"
+	python3 "${0%/*}/cut.py" "$port" "$1" >"$dir/cut" &
+	at_exit "kill $!"
+	wait_until 10 test -s "$dir/cut"
+	printf '{"url": "http://127.0.0.1:%s", "token_file": "%s"}' \
+		"$(cat "$dir/cut")" "$dir/token" >"$dir/bad"
+}
+bad_line 300000
+head -c 3000000 "$dir/blob" >"$dir/part"
+"$tool" "$dir/bad" exec cat "$dir/part" >"$dir/back" </dev/null
+cmp "$dir/part" "$dir/back" || fail "output was lost with its connection"
+bad_line 60000
+is "$("$tool" -t "$dir/bad" exec seq 20000 </dev/null | tr -d '\r' | cksum)" \
+	"$(seq 20000 | cksum)" "output of a terminal after lost connections"
 
 # guestd is gone: nothing is started twice, and --via guestd says so.
 stop_guestd
