@@ -73,7 +73,8 @@ struct http_req {
 	const char *route_path;
 	struct buf body;
 	struct buf headers; /* for the reply */
-	bool running;	    /* the handler has it */
+	bool has_cache_control;
+	bool running; /* the handler has it */
 	bool is_head;
 	bool keep; /* the connection, after the reply */
 	void (*on_leave)(void *arg);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "common/clock.h"
@@ -27,6 +28,7 @@ static const char *reason(int status)
 		{ 204, "No Content" },
 		{ 206, "Partial Content" },
 		{ 304, "Not Modified" },
+		{ 307, "Temporary Redirect" },
 		{ 400, "Bad Request" },
 		{ 401, "Unauthorized" },
 		{ 403, "Forbidden" },
@@ -90,8 +92,9 @@ void reply_begin_head(struct http_req *req, int status, const char *type)
 		 reason(status), c->h->cfg.server, date);
 	if (type)
 		buf_addf(out, "Content-Type: %s\r\n", type);
-	buf_adds(out, "Cache-Control: no-store\r\n"
-		      "X-Content-Type-Options: nosniff\r\n");
+	if (!req->has_cache_control)
+		buf_adds(out, "Cache-Control: no-store\r\n");
+	buf_adds(out, "X-Content-Type-Options: nosniff\r\n");
 	buf_add(out, req->headers.p, req->headers.len);
 	count(c->h, status);
 	log_request(req, status);
@@ -171,8 +174,11 @@ void http_fail(struct http_req *req, const struct sb_err *err)
 void http_set_header(struct http_req *req, const char *name, const char *value)
 {
 	/* A line break would let a value forge more headers. */
-	if (!value[strcspn(value, "\r\n")])
-		buf_addf(&req->headers, "%s: %s\r\n", name, value);
+	if (value[strcspn(value, "\r\n")])
+		return;
+	buf_addf(&req->headers, "%s: %s\r\n", name, value);
+	if (strcasecmp(name, "Cache-Control") == 0)
+		req->has_cache_control = true;
 }
 
 static void beat(void *arg)

@@ -122,7 +122,7 @@ static off_t find_tail(int fd, off_t size, long long *lines, int64_t since_ms)
 {
 	autobuf struct buf text = { 0 };
 
-	for (size_t max = BLOCK;; max *= 4) {
+	for (size_t max = BLOCK;; max = MIN(max * 4, LOG_READ_MAX_TAIL)) {
 		size_t bytes = MIN((size_t)size, max);
 		long long left = *lines;
 		ssize_t at;
@@ -284,6 +284,29 @@ bool log_reader_next(struct log_reader *r, bool at_end, const char **ret,
 		if (next < 0)
 			return false;
 		enter(r, next, ino, 0);
+	}
+}
+
+size_t log_reader_bytes(struct log_reader *r, const char **ret)
+{
+	for (;;) {
+		size_t len = r->block.len - r->used;
+		ino_t ino = 0;
+		int next;
+
+		if (len) {
+			take(r, len, 0, ret, &len);
+			return len;
+		}
+		if (fill(r))
+			continue;
+		next = open_successor(r, &ino);
+		if (next < 0)
+			return 0;
+		if (fill(r))
+			util_close(&next);
+		else
+			enter(r, next, ino, 0);
 	}
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Reading a log line by line while it grows, is renamed to NAME.1 and begun
+ * Reading a log while it grows, is renamed to NAME.1 and begun
  * anew, or is truncated.  Every place in it has an id, with which reading can
  * go on later.
  */
@@ -14,7 +14,7 @@
 #include "common/err.h"
 
 #define LOG_READ_MAX_LINE (64 * 1024) /* longer ones come in pieces */
-#define LOG_READ_MAX_TAIL (4 << 20)   /* bytes of one file */
+#define LOG_READ_MAX_TAIL (8 << 20)   /* bytes of one file */
 #define LOG_READ_ID 48
 
 /* Open the log, or what was renamed to NAME.1; -1 if there is none. */
@@ -38,6 +38,9 @@ int log_reader_seek(struct log_reader *r, const char *id, struct sb_err *err);
  */
 bool log_reader_next(struct log_reader *r, bool at_end, const char **ret,
 		     size_t *ret_len);
+
+/* The same for bytes, as they come: how many there are at *ret, 0 if none. */
+size_t log_reader_bytes(struct log_reader *r, const char **ret);
 
 /* The place after the last line that was returned. */
 void log_reader_id(const struct log_reader *r, char ret[LOG_READ_ID]);

@@ -119,8 +119,8 @@ static void format_record(struct buf *b, enum log_level level, json_t *fields,
 	buf_adds(b, "\n");
 }
 
-static void write_record(enum log_level level, json_t *fields, const char *fmt,
-			 va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+write_record(enum log_level level, json_t *fields, const char *fmt, va_list ap)
 {
 	autobuf struct buf b = { 0 };
 	char msg[LOG_MAX_RECORD];

@@ -58,6 +58,8 @@ const struct http_route guestd_routes[] = {
 	  "Hang up on a terminal and kill all that runs in it", { NULL } },
 	{ "GET", "/v1/terminal/ws", get_terminal_ws, 0,
 	  "WebSocket of a terminal, a new one if no id is given", { NULL } },
+	{ "GET", "/terminal", get_terminal_page, HTTP_PUBLIC,
+	  "The page of a terminal, for browsers", { "/terminal/{file}" } },
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 	/* clang-format on */
 };

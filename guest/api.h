@@ -36,6 +36,7 @@ void post_terminal(struct http_req *req);
 void get_terminal(struct http_req *req);
 void delete_terminal(struct http_req *req);
 void get_terminal_ws(struct http_req *req);
+void get_terminal_page(struct http_req *req);
 
 /* api-system.c */
 void get_health(struct http_req *req);

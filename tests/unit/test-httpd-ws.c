@@ -120,7 +120,7 @@ static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
 
 	if (token && strcmp(token, "good") == 0)
 		return 0;
-	return sb_fail(err, SB_AUTH, "no");
+	return sb_fail(err, SB_AUTH, "the token is missing or wrong");
 }
 
 static const struct http_route routes[] = {

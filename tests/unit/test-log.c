@@ -17,6 +17,8 @@
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
+#define PIECES 150 /* of a line that is too long */
+
 static char *path, *older;
 
 static int open_log(void *arg, bool old)
@@ -115,7 +117,7 @@ static void test_long(void)
 	b.len = 0;
 	for (int i = 0; i < LOG_READ_MAX_LINE + 10; i++)
 		buf_adds(&b, "x");
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < PIECES; i++)
 		append(b.p);
 	append("\nlast\n");
 	log_reader_tail(r, 1, 0);
@@ -123,12 +125,12 @@ static void test_long(void)
 	log_reader_tail(r, 2, 0);
 	is_str(rest(r, true), "last;", "which is longer than we look back");
 	log_reader_seek(r, "0-0", NULL);
-	while (log_reader_next(r, true, &line, &len) && n <= b.len * 100) {
+	while (log_reader_next(r, true, &line, &len) && n <= b.len * PIECES) {
 		n += len;
 		if (len > LOG_READ_MAX_LINE)
 			break;
 	}
-	is_int(n, b.len * 100 + 4, "but comes whole, in pieces");
+	is_int(n, b.len * PIECES + 4, "but comes whole, in pieces");
 	log_reader_free(r);
 }
 
@@ -183,6 +185,28 @@ static void test_follow(void)
 	append("j\n");
 	all = rest(r, false);
 	is_str(all, "j;", "and written again");
+	log_reader_free(r);
+}
+
+/* Bytes as they are, also those without an end of line. */
+static void test_bytes(void)
+{
+	struct log_reader *r = log_reader_new(open_log, NULL);
+	autobuf struct buf b = { 0 };
+	static const char *const steps[] = { "a\nlogin: ", "me\n", "b\n" };
+	const char *data;
+	size_t n;
+
+	fresh();
+	log_reader_tail(r, 10, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		append(steps[i]);
+		if (i == 1)
+			rotate();
+		while ((n = log_reader_bytes(r, &data)) > 0)
+			buf_add(&b, data, n);
+	}
+	is_str(b.p, "a\nlogin: me\nb\n", "bytes as they come");
 	log_reader_free(r);
 }
 
@@ -328,6 +352,7 @@ int main(void)
 	test_long();
 	test_since();
 	test_follow();
+	test_bytes();
 	test_resume();
 	test_write();
 	free(path);
