@@ -127,7 +127,7 @@ static int use(const struct guestd_at *at, const char *name, const char *id,
 
 static bool is_id(const char *id)
 {
-	return strspn(id, "0123456789abcdef") == strlen(id);
+	return *id && strspn(id, "0123456789abcdef") == strlen(id);
 }
 
 static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)

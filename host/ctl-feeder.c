@@ -18,7 +18,7 @@
 #include "host/ctl-run.h"
 
 #define SEND_MS 30000
-#define SIGNAL_MS 5000
+#define SIGNAL_MS 10000
 #define BLOCK (128 * 1024)
 /* The guest's queue for the command's stdin is full: it is asked again. */
 #define RETRY_MS 20

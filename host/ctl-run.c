@@ -159,8 +159,10 @@ static int go_on(struct run *u, struct sb_err *err)
 /* The client was told to stop: the command ends as if ssh had been. */
 static void hang_up(struct run *u)
 {
+	struct sb_err ignored;
+
 	if (u->id && u->status < 0)
-		guest_signal(u->at, u->id, SIGHUP, -1, NULL);
+		guest_signal(u->at, u->id, SIGHUP, -1, &ignored);
 }
 
 static int end_run(struct run *u, int rc, struct sb_err *err)

@@ -18,6 +18,7 @@
 #include "host/ctl-terminal.h"
 #include "host/ctl-wsline.h"
 
+#define START_MS 60000
 #define ACK_EVERY (64 * 1024)
 #define MAX_WAITING (64 * 1024) /* of what was typed */
 #define LOST_MS 10000
@@ -72,7 +73,7 @@ int terminal_new(const struct guestd_at *at, json_t *body, char **ret_id,
 
 	add_size(&t, body);
 	add_term(body);
-	if (guestd_open(at, GUESTD_ANSWER_MS, -1, &c, err) < 0 ||
+	if (guestd_open(at, START_MS, -1, &c, err) < 0 ||
 	    hclient_json(c, "POST", "/v1/terminals", body, &reply, err) < 0)
 		return -1;
 	id = json_str_or(reply, "id", "");

@@ -85,9 +85,9 @@ grep -q caught "$dir/o" || fail "the signal did not arrive"
 
 # When we are killed, the command is hung up on.
 "$tool" "$dir/box" exec sh -c 'trap "echo hup >'"$dir"'/hup; exit" HUP; echo go
-while :; do sleep 0.1; done' >"$dir/o" &
+while :; do sleep 0.1; done' >"$dir/killed" &
 pid=$!
-wait_until 10 grep -q go "$dir/o"
+wait_until 10 grep -q go "$dir/killed"
 kill -KILL $pid
 wait_until 20 test -e "$dir/hup"
 
