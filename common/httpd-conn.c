@@ -2,6 +2,7 @@
 /* A connection: reading its requests, writing what is queued. */
 #include "config.h"
 
+#include <errno.h>
 #include <libwebsockets.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,16 @@
 #define STALL_TIMEOUT 60 /* a client that does not read its reply */
 #define LINGER_TIMEOUT 2
 
-/*
- * Small enough that a writable socket takes it whole: libwebsockets does not
- * read while it holds the rest of a write.
- */
-#define WRITE_PIECE (16 * 1024)
 #define KEEP_CAPACITY (64 * 1024)
+#define UNCHANGED (-1)
 
+/* A request that is answered at once would set four, of which one counts. */
 static void set_timeout(struct http_conn *c, int seconds)
 {
+	c->timeout = seconds;
+	if (c->in_rx || seconds == UNCHANGED)
+		return;
+	c->timeout = UNCHANGED;
 	lws_set_timeout(c->wsi,
 			seconds ? PENDING_TIMEOUT_USER_REASON_BASE
 				: NO_PENDING_TIMEOUT,
@@ -57,6 +59,10 @@ void conn_kick(struct http_conn *c)
 	c->state = CONN_BUSY;
 	if (!c->stream || c->stream->sized)
 		set_timeout(c, STALL_TIMEOUT);
+	if (c->in_rx) {
+		c->kicked = true;
+		return;
+	}
 	update_rx(c);
 	lws_callback_on_writable(c->wsi);
 }
@@ -303,12 +309,28 @@ static void read_input(struct http_conn *c)
 
 int conn_rx(struct http_conn *c, const char *data, size_t len)
 {
+	int r = 0;
+
 	if (c->state == CONN_LINGER)
 		return 0;
+	c->timeout = UNCHANGED;
+	c->in_rx = true;
 	if (c->state == CONN_HEAD && !c->in.len)
 		set_timeout(c, HEAD_TIMEOUT);
 	buf_add(&c->in, data, len);
 	read_input(c);
+	/* Most replies are ready now, and most sockets take them whole. */
+	if (c->kicked || conn_pending(c)) {
+		c->kicked = false;
+		r = conn_writable(c);
+	}
+	c->in_rx = false;
+	if (r < 0)
+		return r;
+	if (c->kicked)
+		lws_callback_on_writable(c->wsi);
+	c->kicked = false;
+	set_timeout(c, c->timeout);
 	update_rx(c);
 	return 0;
 }
@@ -331,15 +353,25 @@ static int next_request(struct http_conn *c)
 	return 0;
 }
 
-static int write_piece(struct http_conn *c)
+/*
+ * To the socket itself: libwebsockets would keep the rest of a write that does
+ * not fit, and not read meanwhile.
+ */
+static int write_out(struct http_conn *c)
 {
-	size_t n = MIN(conn_pending(c), WRITE_PIECE);
+	while (conn_pending(c)) {
+		ssize_t n = send(lws_get_socket_fd(c->wsi),
+				 c->out.p + c->out_sent, conn_pending(c),
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
 
-	/* LWS_WRITE_RAW neither changes the bytes nor writes before them. */
-	if (lws_write(c->wsi, (unsigned char *)c->out.p + c->out_sent, n,
-		      LWS_WRITE_RAW) < 0)
-		return -1;
-	c->out_sent += n;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			return -1;
+		if (n <= 0)
+			break;
+		c->out_sent += n;
+	}
 	if (c->out_sent == c->out.len) {
 		c->out.len = c->out_sent = 0;
 		if (c->out.cap > KEEP_CAPACITY)
@@ -356,9 +388,9 @@ int conn_writable(struct http_conn *c)
 {
 	int r = 0;
 
-	if (conn_pending(c) && write_piece(c) < 0)
+	if (write_out(c) < 0)
 		return -1;
-	if (conn_pending(c) || lws_partial_buffered(c->wsi)) {
+	if (conn_pending(c)) {
 		if (c->state == CONN_BUSY && !c->req &&
 		    (!c->stream || c->stream->sized))
 			set_timeout(c, STALL_TIMEOUT);

@@ -57,19 +57,30 @@ static void count(struct httpd *h, int status)
 		h->stats.client_errors++;
 }
 
+/* The text of a second is made once. */
+static const char *date_text(void)
+{
+	static char text[40];
+	static time_t made;
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (now == made)
+		return text;
+	made = now;
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	return text;
+}
+
 /* Queue the head of a reply, up to the fields that frame its body. */
 static void begin_head(struct http_req *req, int status, const char *type)
 {
 	struct http_conn *c = req->conn;
 	struct buf *out = &c->out;
-	time_t now = time(NULL);
-	struct tm tm;
-	char date[40];
 
-	gmtime_r(&now, &tm);
-	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &tm);
 	buf_addf(out, "HTTP/1.1 %d %s\r\nServer: %s\r\nDate: %s\r\n", status,
-		 reason(status), c->h->cfg.server, date);
+		 reason(status), c->h->cfg.server, date_text());
 	if (type)
 		buf_addf(out, "Content-Type: %s\r\n", type);
 	buf_adds(out, "Cache-Control: no-store\r\n"

@@ -17,7 +17,7 @@
 #include "common/httpd-private.h"
 #include "common/log.h"
 
-#define MAX_CONNS 512
+#define MAX_CONNS 2048
 #define ACCEPT_RETRY_MS 100 /* after running out of descriptors */
 #define EVLIB LWS_INSTALL_LIBDIR "/libwebsockets-evlib_uv.so"
 

@@ -23,14 +23,6 @@ int json_parse(const char *text, size_t len, json_t **ret, struct sb_err *err)
 	return 0;
 }
 
-char *json_print(const json_t *j)
-{
-	char *s = json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY);
-
-	assert(s);
-	return s;
-}
-
 /*
  * How many bytes at p (n > 0 of them) make one valid UTF-8 character; 0 when
  * they do not.  Overlong forms, surrogates and NUL are not valid here.
@@ -63,11 +55,29 @@ static size_t utf8_len(const unsigned char *p, size_t n)
 	return need;
 }
 
+/* Whether all bytes are ASCII and none is NUL, eight at a time. */
+static bool is_ascii(const char *s, size_t len)
+{
+	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
+	uint64_t x;
+
+	for (; len >= sizeof(x); s += sizeof(x), len -= sizeof(x)) {
+		memcpy(&x, s, sizeof(x));
+		/* A byte below 128 less 1 has the high bit if it was 0. */
+		if ((x | (x - ones)) & highs)
+			return false;
+	}
+	while (len && (signed char)*s > 0)
+		s++, len--;
+	return len == 0;
+}
+
 json_t *json_text(const char *s, size_t len)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
 	autobuf struct buf b = { 0 };
-	json_t *j = json_stringn(s, len);
+	json_t *j = is_ascii(s, len) ? json_stringn_nocheck(s, len)
+				     : json_stringn(s, len);
 
 	if (j && !memchr(s, '\0', len))
 		return j;
