@@ -26,6 +26,7 @@
 #define MAX_PASSWD (64 * 1024)
 #define MAX_ENV 4096
 #define CHILD_NOFILE 1024
+#define CHILD_NPROC 4096
 #define OUR_NOFILE 16384
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:" USER_PATH ":/usr/sbin:/sbin"
@@ -202,6 +203,7 @@ struct child {
 	const char *const *argv;
 	const char *base, *cwd;
 	int fd[3];
+	const struct cgroup *group;
 	struct failure failure;
 };
 
@@ -233,7 +235,8 @@ static void be_killable(void)
 		close(fd);
 }
 
-static void set_limits(void)
+/* The account's processes are counted only where the command's cannot be. */
+static void set_limits(bool count_processes)
 {
 	struct rlimit lim;
 
@@ -241,7 +244,19 @@ static void set_limits(void)
 		lim.rlim_cur = MIN(lim.rlim_max, CHILD_NOFILE);
 		setrlimit(RLIMIT_NOFILE, &lim);
 	}
+	if (count_processes && getrlimit(RLIMIT_NPROC, &lim) == 0) {
+		lim.rlim_cur = MIN(lim.rlim_cur, CHILD_NPROC);
+		lim.rlim_max = MIN(lim.rlim_max, CHILD_NPROC);
+		setrlimit(RLIMIT_NPROC, &lim);
+	}
 	umask(022);
+}
+
+/* Whether we are in the group, and it bounds us. */
+static bool join(const struct cgroup *g)
+{
+	return g && write(cgroup_join_fd(g), "0", 1) == 1 &&
+	       cgroup_is_bounded(g);
 }
 
 /* Before one may come in, no handler of ours may be left. */
@@ -271,7 +286,7 @@ static __attribute__((noreturn)) void run_child(struct child *c)
 		if (dup2(c->fd[i], i) < 0)
 			child_fail(c, IN_SETUP);
 	be_killable();
-	set_limits();
+	set_limits(!join(c->group));
 	if (become(c->as) < 0)
 		child_fail(c, IN_IDENTITY);
 	/* The base may be missing; a folder that was asked for may not. */
@@ -383,6 +398,7 @@ int spawn(const struct spawn_as *as, const char *const argv[],
 	struct child c = {
 		.as = as, .argv = argv, .cwd = cwd, .base = workspace
 	};
+	int r;
 
 	if (open_stdin(with_stdin, &in, &cin) < 0 ||
 	    make_pipe(&out, &cout, true) < 0 ||
@@ -391,8 +407,13 @@ int spawn(const struct spawn_as *as, const char *const argv[],
 	c.fd[0] = cin;
 	c.fd[1] = cout;
 	c.fd[2] = cerr;
-	if (start(&c, ret_pid, err) < 0)
+	c.group = ret_pipes->group = cgroup_new();
+	r = start(&c, ret_pid, err);
+	cgroup_joined(ret_pipes->group);
+	if (r < 0) {
+		cgroup_free(ret_pipes->group);
 		return -1;
+	}
 	ret_pipes->in = steal_fd(&in);
 	ret_pipes->out = steal_fd(&out);
 	ret_pipes->err = steal_fd(&errs);

@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/util.h"
+#include "guest/cgroup.h"
 
 /*
  * Once, before all else: allow ourselves enough descriptors, and see to it
@@ -42,10 +43,11 @@ int spawn_as_own(const struct spawn_as *as, const char *path,
 		 struct sb_err *err);
 const char *spawn_as_user(const struct spawn_as *as);
 
-/* Our ends of the child's pipes; non-blocking. */
+/* Our ends of the child's pipes, non-blocking, and the group that it is in. */
 struct spawn_pipes {
 	int in; /* -1: it reads /dev/null */
 	int out, err;
+	struct cgroup *group; /* may be NULL; the caller's to cgroup_free() */
 };
 
 /*
