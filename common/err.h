@@ -16,6 +16,7 @@ enum sb_code {
 	SB_METHOD,   /* the route exists, the method does not */
 	SB_CONFLICT, /* exists already, or is in the wrong state */
 	SB_LIMIT,    /* larger than we accept */
+	SB_FORMAT,   /* a body of a kind that we do not read */
 	SB_BUSY,     /* try again later */
 	SB_TIMEOUT,
 	SB_CANCELLED,

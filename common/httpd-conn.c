@@ -40,12 +40,15 @@ size_t conn_pending(const struct http_conn *c)
 
 /*
  * While bytes wait to leave, nothing is read: a client that sends without
- * reading is stopped, and one that is gone shows in the next write.
+ * reading is stopped, and one that is gone shows in the next write.  Nor while
+ * a handler is at work that does not ask whether the client left: one that
+ * only has nothing more to say looks like that, and still gets its answer.
  */
 static void update_rx(struct http_conn *c)
 {
 	bool off = conn_pending(c) ||
 		   (c->state == CONN_BUSY && c->in.len >= HTTP1_MAX_HEAD) ||
+		   (c->state == CONN_BUSY && c->req && !c->req->on_leave) ||
 		   (c->state == CONN_BODY && c->req->paused);
 
 	if (off == c->rx_off)
@@ -106,7 +109,8 @@ static int find_route(struct http_req *req, struct sb_err *err)
 		return sb_fail(err, SB_METHOD, "'%s' cannot be used on '%s'",
 			       req->head.method, req->target.path);
 	}
-	return sb_fail(err, SB_NOTFOUND, "there is no '%s'", req->target.path);
+	sb_fail(err, SB_NOTFOUND, "there is no '%s'", req->target.path);
+	return sb_hint(err, "GET /v1/openapi.json tells what there is");
 }
 
 static int check_framing(struct http_conn *c, struct http_req *req,
@@ -119,6 +123,17 @@ static int check_framing(struct http_conn *c, struct http_req *req,
 		return -1;
 	c->unread = c->framing == HTTP1_CHUNKED || c->body_left;
 	return 0;
+}
+
+static int check_encoding(const struct http_req *req, struct sb_err *err)
+{
+	const char *encoding = http1_get(&req->head, "content-encoding");
+
+	if (str_empty(encoding) || strcasecmp(encoding, "identity") == 0)
+		return 0;
+	sb_fail(err, SB_FORMAT, "a body in Content-Encoding '%s' is not read",
+		encoding);
+	return sb_hint(err, "send it as it is, without Content-Encoding");
 }
 
 /* Everything that can be refused before the body is read. */
@@ -134,7 +149,7 @@ static int check_request(struct http_conn *c, struct http_req *req,
 	if (!c->local &&
 	    route_check_origin(&req->head, c->h->cfg.hosts, err) < 0)
 		return -1;
-	if (find_route(req, err) < 0)
+	if (find_route(req, err) < 0 || check_encoding(req, err) < 0)
 		return -1;
 	if (req->route->flags & HTTP_STREAM_BODY)
 		return 0;

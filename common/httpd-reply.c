@@ -32,6 +32,7 @@ static const char *reason(int status)
 		{ 405, "Method Not Allowed" },
 		{ 409, "Conflict" },
 		{ 413, "Content Too Large" },
+		{ 415, "Unsupported Media Type" },
 		{ 416, "Range Not Satisfiable" },
 		{ 424, "Failed Dependency" },
 		{ 500, "Internal Server Error" },

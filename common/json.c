@@ -9,16 +9,44 @@
 
 #include "common/json.h"
 
+/* The field that holds a text with a NUL, which C would cut; else NULL. */
+static const char *find_nul(json_t *j, const char *name)
+{
+	const char *key, *found = NULL;
+	json_t *value;
+	size_t i;
+
+	if (json_is_string(j))
+		return strlen(json_string_value(j)) < json_string_length(j)
+			       ? name
+			       : NULL;
+	json_object_foreach(j, key, value)
+		if (!found)
+			found = find_nul(value, key);
+	json_array_foreach(j, i, value)
+		if (!found)
+			found = find_nul(value, name);
+	return found;
+}
+
 int json_parse(const char *text, size_t len, json_t **ret, struct sb_err *err)
 {
 	json_error_t je;
-	json_t *j = json_loadb(text, len,
-			       JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &je);
+	json_t *j = json_loadb(
+		text, len,
+		JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &je);
+	const char *field;
 
 	if (!j)
 		return sb_fail(err, SB_INVALID,
 			       "not valid JSON: %s (line %d, column %d)",
 			       je.text, je.line, je.column);
+	field = find_nul(j, "");
+	if (field) {
+		sb_fail(err, SB_INVALID, "'%s' must not hold a NUL", field);
+		json_decref(j);
+		return -1;
+	}
 	*ret = j;
 	return 0;
 }
