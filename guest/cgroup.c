@@ -33,9 +33,11 @@ struct cgroup {
 	bool bounded;
 };
 
+STAILQ_HEAD(cgroup_queue, cgroup);
+
 static char *parent; /* NULL: no groups */
 static bool has_pids;
-static STAILQ_HEAD(, cgroup) leftovers = STAILQ_HEAD_INITIALIZER(leftovers);
+static struct cgroup_queue leftovers = STAILQ_HEAD_INITIALIZER(leftovers);
 
 static char *find_hierarchy(void)
 {

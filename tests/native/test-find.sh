@@ -86,3 +86,34 @@ request /v1/grep/search -d "{\"path\": \"$f\", \"pattern\": \"(a{99}){99}\"}"
 expect 400 "'pattern'"
 request /v1/grep/search -d "{\"path\": \"$f\", \"pattern\": \"(a*)*\\\\1\"}"
 expect 400 "'pattern'"
+
+# All folders below are watched, also one that is new, and one that has moved.
+mkdir -p "$f/w/old/deep"
+ln -s /etc "$f/w/link"
+curl -sSN -m 60 "$url/v1/file/watch?path=$f/w&recursive=1" > "$dir/events" &
+watcher=$!
+at_exit "kill $watcher 2>/dev/null || :"
+
+# saw EVENT PATH
+saw()
+{
+	grep -qF "{\"event\":\"$1\",\"path\":\"$f/w$2\"}" "$dir/events"
+}
+
+wait_until 20 saw ready ''
+echo x > "$f/w/old/deep/file"
+wait_until 20 saw write /old/deep/file
+mkdir -p "$f/w/new/inner"
+wait_until 20 saw create /new/inner
+echo x > "$f/w/new/inner/file"
+wait_until 20 saw create /new/inner/file
+mv "$f/w/old" "$f/w/moved"
+wait_until 20 saw create /moved/deep
+echo x > "$f/w/moved/deep/late"
+wait_until 20 saw write /moved/deep/late
+rm -r "$f/w/new"
+wait_until 20 saw delete /new
+rm -r "$f/w"
+wait "$watcher" || fail "the stream did not end with its folder"
+request "/v1/file/watch?path=$f&recursive=x"
+expect 400 "'recursive'"
