@@ -23,6 +23,7 @@ static const struct {
 	[SB_DENIED]    = { "denied",    403, 3 },
 	[SB_NOTFOUND]  = { "not-found", 404, 4 },
 	[SB_METHOD]    = { "method",    405, 2 },
+	[SB_UPGRADE]   = { "upgrade",   426, 2 },
 	[SB_CONFLICT]  = { "conflict",  409, 5 },
 	[SB_LIMIT]     = { "limit",     413, 2 },
 	[SB_FORMAT]    = { "format",    415, 2 },

@@ -14,6 +14,7 @@ enum sb_code {
 	SB_DENIED,  /* credentials are fine, the act is not allowed */
 	SB_NOTFOUND,
 	SB_METHOD,   /* the route exists, the method does not */
+	SB_UPGRADE,  /* the route wants another protocol: WebSocket */
 	SB_CONFLICT, /* exists already, or is in the wrong state */
 	SB_LIMIT,    /* larger than we accept */
 	SB_FORMAT,   /* a body of a kind that we do not read */

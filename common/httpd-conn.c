@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/clock.h"
 #include "common/httpd-private.h"
 
 /* Seconds. */
@@ -16,6 +17,12 @@
 #define BODY_TIMEOUT 60
 #define STALL_TIMEOUT 60 /* a client that does not read its reply */
 #define LINGER_TIMEOUT 2
+
+/*
+ * A WebSocket is read while bytes wait to leave, or a client could never stop
+ * a flood; but not when it makes us answer more than it takes.
+ */
+#define WS_MAX_PENDING (4 * HTTP_STREAM_HIGH)
 
 #define KEEP_CAPACITY (64 * 1024)
 #define UNCHANGED (-1)
@@ -51,6 +58,9 @@ static void update_rx(struct http_conn *c)
 		   (c->state == CONN_BUSY && c->req && !c->req->on_leave) ||
 		   (c->state == CONN_BODY && c->req->paused);
 
+	if (c->state == CONN_WS)
+		off = c->ws->paused || conn_pending(c) >= WS_MAX_PENDING;
+
 	if (off == c->rx_off)
 		return;
 	c->rx_off = off;
@@ -59,9 +69,11 @@ static void update_rx(struct http_conn *c)
 
 void conn_kick(struct http_conn *c)
 {
-	c->state = CONN_BUSY;
-	if (!c->stream || c->stream->sized)
-		set_timeout(c, STALL_TIMEOUT);
+	if (c->state != CONN_WS) {
+		c->state = CONN_BUSY;
+		if (!c->stream || c->stream->sized)
+			set_timeout(c, STALL_TIMEOUT);
+	}
 	if (c->in_rx) {
 		c->kicked = true;
 		return;
@@ -70,20 +82,37 @@ void conn_kick(struct http_conn *c)
 	lws_callback_on_writable(c->wsi);
 }
 
+void conn_begin_ws(struct http_conn *c, struct http_ws *ws)
+{
+	c->ws = ws;
+	c->state = CONN_WS;
+	c->close = false;
+	set_timeout(c, 0);
+	conn_kick(c);
+}
+
+void conn_cut(struct http_conn *c, int seconds)
+{
+	c->timeout = UNCHANGED;
+	lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_REASON_BASE,
+			seconds ? seconds : LWS_TO_KILL_ASYNC);
+}
+
 void conn_open(struct http_conn *c)
 {
 	set_timeout(c, IDLE_TIMEOUT);
 }
 
-static bool token_is_good(const struct http_conn *c, const struct http_req *req)
+static int authorize(struct http_req *req, struct sb_err *err)
 {
-	const char *auth = http1_get(&req->head, "authorization");
+	const struct httpd_config *cfg = &req->conn->h->cfg;
 
-	if (c->local || !c->h->cfg.check_token)
-		return true;
-	if (!auth || strncasecmp(auth, "Bearer ", 7) != 0)
-		return false;
-	return c->h->cfg.check_token(c->h->cfg.ctx, auth + 7);
+	if (req->conn->local || !cfg->authorize ||
+	    cfg->authorize(cfg->ctx, req, err) == 0)
+		return 0;
+	if (err->code == SB_AUTH)
+		http_set_header(req, "WWW-Authenticate", "Bearer");
+	return -1;
 }
 
 static int find_route(struct http_req *req, struct sb_err *err)
@@ -95,13 +124,8 @@ static int find_route(struct http_req *req, struct sb_err *err)
 				&req->route_path, &allow);
 	if (req->route && req->route->flags & HTTP_PUBLIC)
 		return 0;
-	if (cfg->admit && cfg->admit(cfg->ctx, err) < 0)
+	if (authorize(req, err) < 0)
 		return -1;
-	if (!token_is_good(req->conn, req)) {
-		http_set_header(req, "WWW-Authenticate", "Bearer");
-		sb_fail(err, SB_AUTH, "the token is missing or wrong");
-		return sb_hint(err, "send 'Authorization: Bearer TOKEN'");
-	}
 	if (req->route)
 		return 0;
 	if (allow.len) {
@@ -178,6 +202,7 @@ static struct http_req *new_request(struct http_conn *c)
 	req->conn = c;
 	req->loop = c->h->loop;
 	req->ctx = c->h->cfg.ctx;
+	req->began_ms = clock_ms();
 	c->req = req;
 	c->unread = true;
 	return req;
@@ -328,6 +353,11 @@ int conn_rx(struct http_conn *c, const char *data, size_t len)
 
 	if (c->state == CONN_LINGER)
 		return 0;
+	if (c->state == CONN_WS) {
+		ws_rx(c->ws, data, len);
+		update_rx(c);
+		return 0;
+	}
 	c->timeout = UNCHANGED;
 	c->in_rx = true;
 	if (c->state == CONN_HEAD && !c->in.len)
@@ -414,6 +444,10 @@ int conn_writable(struct http_conn *c)
 	}
 	if (c->stream)
 		stream_drained(c->stream);
+	if (c->state == CONN_WS && c->close)
+		return next_request(c);
+	if (c->state == CONN_WS)
+		ws_drained(c->ws);
 	if (c->state == CONN_BUSY && !c->req && !c->stream && !conn_pending(c))
 		r = next_request(c);
 	update_rx(c);
@@ -426,6 +460,8 @@ void conn_closed(struct http_conn *c)
 
 	if (c->stream)
 		stream_gone(c->stream);
+	if (c->ws)
+		ws_gone(c->ws);
 	if (req && req->running) {
 		req->conn = NULL;
 		if (req->on_leave)

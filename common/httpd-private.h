@@ -9,12 +9,14 @@
  *   httpd-req.c    what handlers ask a request
  *   httpd-reply.c  replies and streams
  *   httpd-source.c replies that are read from somewhere as they leave
+ *   httpd-ws.c     WebSockets
  */
 
 #include <sys/queue.h>
 
 #include "common/http1.h"
 #include "common/httpd.h"
+#include "common/ws.h"
 
 struct lws;
 struct lws_context;
@@ -64,13 +66,15 @@ struct http_req {
 	struct http_conn *conn;
 	struct loop *loop;
 	void *ctx;
+	int64_t began_ms;
 	struct http1_head head;
 	struct http_target target;
 	const struct http_route *route;
 	const char *route_path;
 	struct buf body;
 	struct buf headers; /* for the reply */
-	bool running;	    /* the handler has it */
+	bool has_cache_control;
+	bool running; /* the handler has it */
 	bool is_head;
 	bool keep; /* the connection, after the reply */
 	void (*on_leave)(void *arg);
@@ -92,17 +96,39 @@ struct http_stream {
 	uint64_t left; /* of a sized body, to be written */
 };
 
+/* Queue the head of a reply, up to the fields that frame its body. */
+void reply_begin_head(struct http_req *req, int status, const char *type);
+
 /* Called by the connection. */
 void stream_drained(struct http_stream *s);
 void stream_gone(struct http_stream *s);
+
+struct http_ws {
+	LIST_ENTRY(http_ws) next; /* those that are pinged */
+	struct http_conn *conn;	  /* NULL once the client has left */
+	const struct http_ws_ops *ops;
+	void *arg;
+	struct ws_reader reader;
+	int64_t heard_ms;
+	bool paused;  /* by its owner */
+	bool waiting; /* for on_drain */
+	bool closing; /* our last frame is queued */
+	bool ended;   /* nothing that the peer sends counts any more */
+};
+
+/* Called by the connection. */
+void ws_rx(struct http_ws *ws, const char *data, size_t len);
+void ws_drained(struct http_ws *ws);
+void ws_gone(struct http_ws *ws);
 
 /*
  * HEAD: waiting for a request or reading its head.  BODY: reading its body.
  * BUSY: a handler has it, or its reply is being sent.  LINGER: answered and
  * shut down, reading what the client still sends so that the reply is not lost
- * to a reset.  HEAD → BODY → BUSY → HEAD …, and → LINGER from all.
+ * to a reset.  WS: a WebSocket for the rest of its life.
+ * HEAD → BODY → BUSY → HEAD …, BUSY → WS, and → LINGER from all.
  */
-enum conn_state { CONN_HEAD, CONN_BODY, CONN_BUSY, CONN_LINGER };
+enum conn_state { CONN_HEAD, CONN_BODY, CONN_BUSY, CONN_WS, CONN_LINGER };
 
 struct http_conn {
 	LIST_ENTRY(http_conn) next;
@@ -120,6 +146,7 @@ struct http_conn {
 	size_t out_sent;
 	struct http_req *req;
 	struct http_stream *stream;
+	struct http_ws *ws;
 	enum http1_body framing;
 	uint64_t body_left;
 	struct http1_chunked chunked;
@@ -136,6 +163,10 @@ void conn_accept_body(struct http_conn *c);
 void conn_read_on(struct http_conn *c);
 /* Something was put into out, or close was set. */
 void conn_kick(struct http_conn *c);
+/* From now on it is a WebSocket. */
+void conn_begin_ws(struct http_conn *c, struct http_ws *ws);
+/* Cut it after so many seconds, 0 for at once. */
+void conn_cut(struct http_conn *c, int seconds);
 
 struct httpd {
 	struct loop *loop;
@@ -146,5 +177,7 @@ struct httpd {
 	LIST_HEAD(, http_conn) conns;
 	LIST_HEAD(, http_stream) event_streams;
 	struct loop_timer *heartbeat;
+	LIST_HEAD(, http_ws) websockets;
+	struct loop_timer *ws_beat;
 	struct httpd_stats stats;
 };

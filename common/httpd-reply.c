@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/httpd-private.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -19,12 +21,14 @@ static const char *reason(int status)
 		const char *text;
 	} reasons[] = {
 		/* clang-format off */
+		{ 101, "Switching Protocols" },
 		{ 200, "OK" },
 		{ 201, "Created" },
 		{ 202, "Accepted" },
 		{ 204, "No Content" },
 		{ 206, "Partial Content" },
 		{ 304, "Not Modified" },
+		{ 307, "Temporary Redirect" },
 		{ 400, "Bad Request" },
 		{ 401, "Unauthorized" },
 		{ 403, "Forbidden" },
@@ -35,6 +39,7 @@ static const char *reason(int status)
 		{ 415, "Unsupported Media Type" },
 		{ 416, "Range Not Satisfiable" },
 		{ 424, "Failed Dependency" },
+		{ 426, "Upgrade Required" },
 		{ 500, "Internal Server Error" },
 		{ 502, "Bad Gateway" },
 		{ 503, "Service Unavailable" },
@@ -74,8 +79,23 @@ static const char *date_text(void)
 	return text;
 }
 
-/* Queue the head of a reply, up to the fields that frame its body. */
-static void begin_head(struct http_req *req, int status, const char *type)
+/* Without the query, which may hold a credential. */
+static void log_request(const struct http_req *req, int status)
+{
+	enum log_level level = status >= 500 ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG;
+	json_t *j;
+
+	if (level > log_get_level())
+		return;
+	j = json_object();
+	json_put(j, "method", json_str(req->head.method));
+	json_put(j, "path", json_str(req->target.path));
+	json_put(j, "status", json_integer(status));
+	json_put(j, "ms", json_integer(clock_ms() - req->began_ms));
+	log_fields(level, j, "request");
+}
+
+void reply_begin_head(struct http_req *req, int status, const char *type)
 {
 	struct http_conn *c = req->conn;
 	struct buf *out = &c->out;
@@ -84,12 +104,12 @@ static void begin_head(struct http_req *req, int status, const char *type)
 		 reason(status), c->h->cfg.server, date_text());
 	if (type)
 		buf_addf(out, "Content-Type: %s\r\n", type);
-	buf_adds(out, "Cache-Control: no-store\r\n"
-		      "X-Content-Type-Options: nosniff\r\n");
+	if (!req->has_cache_control)
+		buf_adds(out, "Cache-Control: no-store\r\n");
+	buf_adds(out, "X-Content-Type-Options: nosniff\r\n");
 	buf_add(out, req->headers.p, req->headers.len);
 	count(c->h, status);
-	log_debug("%s '%s' %d", req->head.method ? req->head.method : "-",
-		  req->target.path ? req->target.path : "", status);
+	log_request(req, status);
 }
 
 static void end_head(struct http_req *req)
@@ -118,7 +138,7 @@ void http_reply(struct http_req *req, int status, const char *type,
 		req_free(req);
 		return;
 	}
-	begin_head(req, status, type);
+	reply_begin_head(req, status, type);
 	if (!bodyless)
 		buf_addf(&req->conn->out, "Content-Length: %zu\r\n", len);
 	end_head(req);
@@ -166,8 +186,11 @@ void http_fail(struct http_req *req, const struct sb_err *err)
 void http_set_header(struct http_req *req, const char *name, const char *value)
 {
 	/* A line break would let a value forge more headers. */
-	if (!value[strcspn(value, "\r\n")])
-		buf_addf(&req->headers, "%s: %s\r\n", name, value);
+	if (value[strcspn(value, "\r\n")])
+		return;
+	buf_addf(&req->headers, "%s: %s\r\n", name, value);
+	if (strcasecmp(name, "Cache-Control") == 0)
+		req->has_cache_control = true;
 }
 
 static void beat(void *arg)
@@ -225,7 +248,7 @@ static struct http_stream *begin_stream(struct http_req *req /* takes */,
 	s->chunked = !sized && req->head.minor > 0;
 	s->ended = req->is_head;
 	req->keep = req->keep && (s->chunked || sized);
-	begin_head(req, status, type);
+	reply_begin_head(req, status, type);
 	if (sized)
 		buf_addf(&s->conn->out, "Content-Length: %llu\r\n",
 			 (unsigned long long)length);

@@ -173,6 +173,7 @@ void httpd_free(struct httpd *h)
 	if (h->lws)
 		lws_context_destroy(h->lws);
 	loop_timer_free(h->heartbeat);
+	loop_timer_free(h->ws_beat);
 	finish_closing(h->loop);
 	free(h);
 }

@@ -3,7 +3,7 @@
 
 /*
  * The HTTP server core that sandboxd and guestd share: libwebsockets on the
- * daemon's libuv loop, a table of routes, bearer tokens, problem+json errors,
+ * daemon's libuv loop, a table of routes, authorisation, problem+json errors,
  * replies that may come later and streams with back-pressure.
  *
  * libwebsockets owns the connections; we read the HTTP/1.1 requests on them
@@ -30,6 +30,7 @@
 struct httpd;
 struct http_req;
 struct http_stream;
+struct http_ws;
 
 typedef void (*http_handler)(struct http_req *req);
 
@@ -58,14 +59,13 @@ struct httpd_config {
 	void *ctx;	    /* http_ctx() in handlers */
 	const char *server; /* Server header: "guestd/0.1" */
 	size_t max_body;    /* bytes; larger is 413 */
-	/* Whether the bearer token is good; NULL: every request is. */
-	bool (*check_token)(void *ctx, const char *token);
-	/* Asked before each route that is not public; -1 refuses with err.
-	 * May be NULL. */
-	int (*admit)(void *ctx, struct sb_err *err);
+	/* Asked once for each request that came over TCP, unless its route is
+	 * public: -1 refuses it with err.  NULL: every request is served. */
+	int (*authorize)(void *ctx, struct http_req *req, struct sb_err *err);
 	/* Host names under which we are known on TCP, beside localhost and
 	 * literal addresses; ends with NULL, may be NULL. */
 	const char *const *hosts;
+	int ws_ping_ms; /* 0: 30 s */
 };
 
 struct httpd *httpd_new(struct loop *l, const struct httpd_config *cfg,
@@ -92,18 +92,27 @@ int httpd_listen_tcp(struct httpd *h, const char *addr, int port, int *ret_port,
 void *http_ctx(const struct http_req *req);
 const char *http_method(const struct http_req *req);
 const char *http_path(const struct http_req *req);
+/* As it was sent: path and query, not decoded. */
+const char *http_target(const struct http_req *req);
 const char *http_param(const struct http_req *req, const char *name);
 /* NULL when absent, "" when given without value; percent-decoded. */
 const char *http_query(const struct http_req *req, const char *name);
 /* All query parameters as an object of strings; the caller's. */
 json_t *http_query_json(const struct http_req *req);
+/* Forget a query parameter, so that no handler sees the secret in it. */
+void http_drop_query(struct http_req *req, const char *name);
+/*
+ * The token of a request: "Authorization: Bearer T" or "token T", as Jupyter's
+ * clients send it, or "X-Access-Token: T", as E2B's do.  NULL when it has none.
+ */
+const char *http_token(const struct http_req *req);
 /* The first header of that name (in lower case), or NULL. */
 const char *http_header(const struct http_req *req, const char *name);
 const char *http_body(const struct http_req *req, size_t *ret_len);
 /* The body as a JSON object; an empty body is an empty object. */
 int http_body_json(const struct http_req *req, json_t **ret,
 		   struct sb_err *err);
-/* "1", "true", "yes", "" as true, "0", "false", "no" as false. */
+/* As parse_bool(); a parameter without a value is true. */
 int http_query_bool(const struct http_req *req, const char *name, bool *ret,
 		    struct sb_err *err);
 int http_query_int(const struct http_req *req, const char *name, long long min,
@@ -137,7 +146,8 @@ void http_reply_empty(struct http_req *req, int status);
 /* The problem object of err, and the reply with it. */
 json_t *http_problem(const struct sb_err *err);
 void http_fail(struct http_req *req, const struct sb_err *err);
-/* Add a header to the reply that is to come. */
+/* Add a header to the reply that is to come.  Without a Cache-Control of its
+ * own nobody is to keep the reply. */
 void http_set_header(struct http_req *req, const char *name, const char *value);
 
 /*
@@ -187,6 +197,50 @@ void http_reply_source(struct http_req *req /* takes */, int status,
 		       const char *type, uint64_t length,
 		       const struct http_source_ops *ops,
 		       void *arg /* takes */);
+
+/*
+ * WebSockets.  A route of one is a row like any other with method GET, so the
+ * same checks of host, origin and token have passed when its handler runs.
+ * Pings, pongs, parts and the closing handshake are done here; a client that
+ * has been silent for three pings is cut.
+ */
+struct http_ws_ops {
+	size_t max_message; /* bytes; 0: HTTP_WS_MESSAGE */
+	/* One whole message, text being UTF-8; data has a NUL after it. */
+	void (*on_message)(struct http_ws *ws, bool text, const char *data,
+			   size_t len, void *arg);
+	/* All that was sent has left for the socket. */
+	void (*on_drain)(struct http_ws *ws, void *arg);
+	/* Once, in the end, never from within a call of ours: the WebSocket is
+	 * gone after it. */
+	void (*on_close)(struct http_ws *ws, void *arg);
+};
+#define HTTP_WS_MESSAGE (1024 * 1024)
+
+/* Whether the request can be accepted; else err is to be replied.  For handlers
+ * that have something costly to do before. */
+int http_ws_check(struct http_req *req, struct sb_err *err);
+/* Whether the client offers the subprotocol; the list of all, or NULL. */
+bool http_ws_offers(const struct http_req *req, const char *subprotocol);
+const char *http_ws_protocols(const struct http_req *req);
+/*
+ * Answer with 101.  subprotocol (may be NULL) must be one that is offered.
+ * NULL when the request asked for no WebSocket; it is answered then, and no
+ * callback will run.
+ */
+struct http_ws *http_ws_accept(struct http_req *req /* takes */,
+			       const char *subprotocol,
+			       const struct http_ws_ops *ops, void *arg);
+/* Queue a message (copied).  Returns how many bytes wait; a producer pauses
+ * above HTTP_STREAM_HIGH until on_drain. */
+size_t http_ws_send(struct http_ws *ws, bool text, const void *data,
+		    size_t len);
+/* Neither read nor deliver messages until http_ws_resume(). */
+void http_ws_pause(struct http_ws *ws);
+void http_ws_resume(struct http_ws *ws);
+/* Say goodbye after what is queued; no message is delivered any more.  code is
+ * an enum ws_code of ws.h, reason may be NULL. */
+void http_ws_close(struct http_ws *ws, int code, const char *reason);
 
 /* OpenAPI 3.1 of the route table. */
 json_t *httpd_openapi(const struct httpd *h, const char *title,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/utf8.h"
 
 /* The field that holds a text with a NUL, which C would cut; else NULL. */
 static const char *find_nul(json_t *j, const char *name)
@@ -51,38 +52,6 @@ int json_parse(const char *text, size_t len, json_t **ret, struct sb_err *err)
 	return 0;
 }
 
-/*
- * How many bytes at p (n > 0 of them) make one valid UTF-8 character; 0 when
- * they do not.  Overlong forms, surrogates and NUL are not valid here.
- */
-static size_t utf8_len(const unsigned char *p, size_t n)
-{
-	size_t need;
-	uint32_t cp, min;
-
-	if (p[0] < 0x80)
-		return p[0] ? 1 : 0;
-	if (p[0] >= 0xc2 && p[0] < 0xe0) {
-		need = 2, cp = p[0] & 0x1f, min = 0x80;
-	} else if ((p[0] & 0xf0) == 0xe0) {
-		need = 3, cp = p[0] & 0x0f, min = 0x800;
-	} else if (p[0] >= 0xf0 && p[0] < 0xf5) {
-		need = 4, cp = p[0] & 0x07, min = 0x10000;
-	} else {
-		return 0;
-	}
-	if (n < need)
-		return 0;
-	for (size_t i = 1; i < need; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		cp = cp << 6 | (p[i] & 0x3f);
-	}
-	if (cp < min || cp > 0x10ffff || (cp >= 0xd800 && cp < 0xe000))
-		return 0;
-	return need;
-}
-
 /* Whether all bytes are ASCII and none is NUL, eight at a time. */
 static bool is_ascii(const char *s, size_t len)
 {
@@ -111,7 +80,7 @@ json_t *json_text(const char *s, size_t len)
 		return j;
 	json_decref(j);
 	for (size_t i = 0, n; i < len; i += n) {
-		n = utf8_len((const unsigned char *)s + i, len - i);
+		n = s[i] ? utf8_len(s + i, len - i) : 0;
 		if (n) {
 			buf_add(&b, s + i, n);
 		} else {

@@ -19,6 +19,11 @@ const struct http_route guestd_routes[] = {
 	{ "GET", "/metrics", get_metrics, 0,
 	  "Figures for Prometheus", { NULL } },
 
+	{ "GET", "/v1/logs", get_logs, 0,
+	  "What guestd has logged, and goes on logging", { NULL } },
+	{ "POST", "/v1/tickets", post_ticket, 0,
+	  "Make a one-time ticket for a URL", { "/tickets" } },
+
 	{ "POST", "/v1/shell/exec", post_shell_exec, 0,
 	  "Run a command and answer when it has ended",
 	  { "/shell/exec", "/v1/bash/exec" } },
@@ -42,6 +47,19 @@ const struct http_route guestd_routes[] = {
 	  "Give a command something to read", { NULL } },
 	{ "POST", "/v1/processes/{id}/signal", post_process_signal, 0,
 	  "Send a signal to a command and all of its group", { NULL } },
+
+	{ "GET", "/v1/terminals", get_terminals, 0,
+	  "Open and recently ended terminals", { NULL } },
+	{ "POST", "/v1/terminals", post_terminal, 0,
+	  "Open a terminal", { NULL } },
+	{ "GET", "/v1/terminals/{id}", get_terminal, 0,
+	  "One terminal", { NULL } },
+	{ "DELETE", "/v1/terminals/{id}", delete_terminal, 0,
+	  "Hang up on a terminal and kill all that runs in it", { NULL } },
+	{ "GET", "/v1/terminal/ws", get_terminal_ws, 0,
+	  "WebSocket of a terminal, a new one if no id is given", { NULL } },
+	{ "GET", "/terminal", get_terminal_page, HTTP_PUBLIC,
+	  "The page of a terminal, for browsers", { "/terminal/{file}" } },
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 	/* clang-format on */
 };

@@ -9,8 +9,14 @@
 extern const struct http_route files_routes[];
 extern const struct http_route guestd_routes[];
 
+/* api-auth.c */
+void post_ticket(struct http_req *req);
+
 /* api-code.c */
 void post_code(struct http_req *req);
+
+/* api-logs.c */
+void get_logs(struct http_req *req);
 
 /* api-processes.c */
 void get_processes(struct http_req *req);
@@ -23,6 +29,14 @@ void delete_process(struct http_req *req);
 /* api-shell.c */
 void post_shell_exec(struct http_req *req);
 void post_shell_stream(struct http_req *req);
+
+/* api-terminal.c */
+void get_terminals(struct http_req *req);
+void post_terminal(struct http_req *req);
+void get_terminal(struct http_req *req);
+void delete_terminal(struct http_req *req);
+void get_terminal_ws(struct http_req *req);
+void get_terminal_page(struct http_req *req);
 
 /* api-system.c */
 void get_health(struct http_req *req);

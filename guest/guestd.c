@@ -14,17 +14,18 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "common/token.h"
 #include "guest/api.h"
+#include "guest/auth.h"
 #include "guest/control.h"
 #include "guest/guestd.h"
 #include "guest/message.h"
 #include "guest/personal.h"
 #include "guest/process.h"
 #include "guest/rootfs.h"
+#include "guest/static.h"
+#include "guest/terminal.h"
 
 #define MAX_BODY (8 * 1024 * 1024)
-#define MAX_TOKEN_FILE 1024
 #define MAX_LOG (4 * 1024 * 1024)
 #define SHARE_TAG "shared"
 #define DISK "/dev/vda"
@@ -38,6 +39,7 @@ struct options {
 	const char *run_dir;
 	const char *log;
 	const char *languages;
+	const char *share;
 };
 
 static const char usage[] =
@@ -53,22 +55,16 @@ static const char usage[] =
 	")\n"
 	"  --run-dir DIR      state of this boot (/run/sandbox)\n"
 	"  --log FILE         log to FILE (DIR/guestd.log, then in the share)\n"
+	"  --debug            log more, such as every request\n"
 	"  --languages FILE   how to run code (languages.json of the bundle)\n"
+	"  --share DIR        files of the pages (share of the bundle)\n"
 	"  --version, --help\n";
 
-static bool check_token(void *ctx, const char *token)
+static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
 {
 	const struct guestd *g = ctx;
 
-	return g->token && token_equal(token, g->token);
-}
-
-static int admit(void *ctx, struct sb_err *err)
-{
-	if (guestd_is_open(ctx))
-		return 0;
-	return sb_fail(err, SB_BUSY,
-		       "the host has not yet told this sandbox who it is");
+	return auth_check(g->auth, req, err);
 }
 
 static int append_file(const char *path, const char *data, size_t len,
@@ -142,10 +138,11 @@ static void listen_too(struct guestd *g, int port)
 
 /* Become the sandbox of the message, which has been applied. */
 static void take_identity(struct guestd *g, const struct message_personalise *p,
+			  struct auth_jwt *jwt /* takes */,
 			  json_t *receipt /* takes */)
 {
-	free(g->token);
-	g->token = xstrdup(p->token);
+	auth_set_jwt(g->auth, jwt);
+	auth_set_token(g->auth, p->token);
 	free(g->sandbox);
 	g->sandbox = xstrdup(p->id);
 	json_decref(g->message);
@@ -164,6 +161,7 @@ static void take_identity(struct guestd *g, const struct message_personalise *p,
 static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
 {
 	struct message_personalise p;
+	struct auth_jwt *jwt = NULL;
 	json_t *receipt;
 	int r;
 
@@ -173,12 +171,15 @@ static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
 		r = sb_fail(err, SB_CONFLICT, "this is sandbox '%s' already",
 			    g->sandbox);
 	else
+		r = auth_jwt_parse(p.env, &jwt, err);
+	if (r == 0)
 		r = personal_apply(&p, g->run_dir, &receipt, err);
 	if (r == 0) {
-		take_identity(g, &p, receipt);
+		take_identity(g, &p, steal(&jwt), receipt);
 		r = personal_save(g->run_dir, g->message, receipt, err);
 		loop_work(g->loop, grow, NULL, NULL);
 	}
+	auth_jwt_free(jwt);
 	message_personalise_done(&p);
 	return r;
 }
@@ -207,6 +208,14 @@ static char *bundle_file(const char *name)
 			*slash = '\0';
 	}
 	return xasprintf("%s/%s", exe, name);
+}
+
+static struct static_site *page(const char *name, const char *share)
+{
+	autofree char *dflt = bundle_file("share");
+	autofree char *dir = xasprintf("%s/%s", share ? share : dflt, name);
+
+	return static_site_new(dir);
 }
 
 static json_t *bundle_hash(void)
@@ -255,6 +264,7 @@ static void resume(struct guestd *g)
 {
 	autojson json_t *msg = NULL, *receipt = NULL;
 	struct message_personalise p;
+	struct auth_jwt *jwt;
 	struct sb_err err;
 
 	if (personal_load(g->run_dir, &msg, &receipt, &err) < 0) {
@@ -266,19 +276,11 @@ static void resume(struct guestd *g)
 		log_warn("personal.json: %s", err.msg);
 		return;
 	}
-	take_identity(g, &p, steal(&receipt));
+	if (auth_jwt_parse(p.env, &jwt, &err) < 0)
+		log_warn("personal.json: %s", err.msg);
+	else
+		take_identity(g, &p, jwt, steal(&receipt));
 	message_personalise_done(&p);
-}
-
-static int take_token_file(struct guestd *g, const char *path,
-			   struct sb_err *err)
-{
-	if (fs_read(path, MAX_TOKEN_FILE, &g->token, NULL, err) < 0)
-		return -1;
-	g->token[strcspn(g->token, "\r\n")] = '\0';
-	if (!*g->token)
-		return sb_fail(err, SB_INVALID, "'%s' is empty", path);
-	return 0;
 }
 
 static int open_log(const struct options *o, struct sb_err *err)
@@ -316,22 +318,24 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 		.ctx = g,
 		.server = "guestd/" PACKAGE_VERSION,
 		.max_body = MAX_BODY,
-		.check_token = g->no_auth ? NULL : check_token,
-		.admit = admit,
+		.authorize = authorize,
 	};
+	struct auth_jwt *jwt;
 
-	if (open_log(o, err) < 0)
+	if (open_log(o, err) < 0 || auth_jwt_parse_environ(&jwt, err) < 0)
 		return -1;
-	if (o->token_file && take_token_file(g, o->token_file, err) < 0)
+	auth_set_jwt(g->auth, jwt);
+	if (o->token_file && auth_read_token(g->auth, o->token_file, err) < 0)
 		return -1;
 	g->processes = process_table_new(g->loop, g->run_dir, err);
 	if (!g->processes)
 		return -1;
+	g->terminals = terminal_table_new(g->loop);
 	g->httpd = httpd_new(g->loop, &cfg, err);
 	if (!g->httpd ||
 	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
 		return -1;
-	if (!guestd_is_open(g)) {
+	if (!auth_is_open(g->auth)) {
 		resume(g);
 		g->control = control_new(g->loop, o->control, on_message, g);
 	}
@@ -346,10 +350,12 @@ static void guestd_done(struct guestd *g)
 {
 	control_free(g->control);
 	process_table_free(g->processes);
+	terminal_table_free(g->terminals);
+	static_site_free(g->terminal_page);
 	httpd_free(g->httpd);
 	free(g->routes);
 	loop_free(g->loop);
-	free(g->token);
+	auth_free(g->auth);
 	free(g->sandbox);
 	free(g->languages_file);
 	json_decref(g->message);
@@ -373,7 +379,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 		OPT_CONTROL,
 		OPT_RUN_DIR,
 		OPT_LOG,
+		OPT_DEBUG,
 		OPT_LANGUAGES,
+		OPT_SHARE,
 		OPT_VERSION,
 		OPT_HELP
 	};
@@ -386,7 +394,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "control",    required_argument, NULL, OPT_CONTROL },
 		{ "run-dir",    required_argument, NULL, OPT_RUN_DIR },
 		{ "log",        required_argument, NULL, OPT_LOG },
+		{ "debug",      no_argument,       NULL, OPT_DEBUG },
 		{ "languages",  required_argument, NULL, OPT_LANGUAGES },
+		{ "share",      required_argument, NULL, OPT_SHARE },
 		{ "version",    no_argument,       NULL, OPT_VERSION },
 		{ "help",       no_argument,       NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
@@ -420,8 +430,14 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case OPT_LOG:
 			o->log = optarg;
 			break;
+		case OPT_DEBUG:
+			log_set_level(LOG_LEVEL_DEBUG);
+			break;
 		case OPT_LANGUAGES:
 			o->languages = optarg;
+			break;
+		case OPT_SHARE:
+			o->share = optarg;
 			break;
 		case OPT_VERSION:
 			puts("guestd " PACKAGE_VERSION);
@@ -456,10 +472,11 @@ int main(int argc, char **argv)
 	g.started_ms = clock_ms();
 	g.run_dir = o.run_dir;
 	g.listen = o.listen;
-	g.no_auth = o.no_auth;
+	g.auth = auth_new(o.no_auth);
 	g.own_log = !o.log;
 	g.languages_file = o.languages ? xstrdup(o.languages)
 				       : bundle_file("languages.json");
+	g.terminal_page = page("terminal", o.share);
 	r = start(&g, &o, &err);
 	if (r == 0) {
 		loop_run(g.loop);

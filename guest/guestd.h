@@ -19,22 +19,17 @@ struct guestd {
 	struct http_route *routes;
 	struct control *control;
 	struct process_table *processes;
+	struct terminal_table *terminals;
+	struct static_site *terminal_page;
 	const char *run_dir;
 	char *languages_file; /* JSON, see toolchain.h */
 	bool own_log;	      /* not one that was asked for */
 	const char *listen;
 	int port;
 	int64_t started_ms; /* monotonic */
-	bool no_auth;
-	char *token;	 /* NULL: nobody gets in */
+	struct auth *auth;
 	char *sandbox;	 /* its id, NULL until personalised */
 	json_t *message; /* what made us that, without its secrets */
 	json_t *receipt;
 	json_t *languages; /* looked for when first asked */
 };
-
-/* Whether requests are served: personalised, or run without a host. */
-static inline bool guestd_is_open(const struct guestd *g)
-{
-	return g->no_auth || g->token;
-}
