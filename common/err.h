@@ -17,7 +17,6 @@ enum sb_code {
 	SB_UPGRADE,  /* the route wants another protocol: WebSocket */
 	SB_CONFLICT, /* exists already, or is in the wrong state */
 	SB_LIMIT,    /* larger than we accept */
-	SB_FORMAT,   /* a body of a kind that we do not read */
 	SB_BUSY,     /* try again later */
 	SB_TIMEOUT,
 	SB_CANCELLED,
@@ -25,6 +24,7 @@ enum sb_code {
 	SB_NOSPACE,
 	SB_GUEST,  /* the guest failed or broke the protocol */
 	SB_SYSTEM, /* the host failed: errno, libvirt, QEMU */
+	SB_FORMAT,  /* a body of a kind that we do not read */
 	SB_NCODES
 };
 
