@@ -79,10 +79,12 @@ static const char *date_text(void)
 	return text;
 }
 
-/* Without the query, which may hold a credential. */
+/* Without the query, which may hold a credential.  A 503 is no fault: it asks
+ * the client to try again. */
 static void log_request(const struct http_req *req, int status)
 {
-	enum log_level level = status >= 500 ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG;
+	enum log_level level = status >= 500 && status != 503 ? LOG_LEVEL_WARN
+							      : LOG_LEVEL_DEBUG;
 	json_t *j;
 
 	if (level > log_get_level())

@@ -86,7 +86,7 @@ const char *http_token(const struct http_req *req)
 		size_t n = strlen(schemes[i]);
 
 		if (strncasecmp(auth, schemes[i], n) == 0)
-			return auth + n;
+			return auth + n + strspn(auth + n, " ");
 	}
 	return http1_get(&req->head, "x-access-token");
 }
