@@ -116,10 +116,6 @@ static int start(struct http_req *req, json_t **body, bool attached,
 		 struct run_params *ret_params, struct process **ret_process,
 		 struct sb_err *err)
 {
-	static const char *const fields[] = {
-		"command",	 "cmd",	     "argv", "attached",
-		"argv_encoding", RUN_FIELDS, NULL
-	};
 	autospawnas struct spawn_as *as = NULL;
 	struct run_params *r = ret_params;
 	struct guestd *g = http_ctx(req);
@@ -127,7 +123,6 @@ static int start(struct http_req *req, json_t **body, bool attached,
 	bool has_argv;
 
 	if (http_body_json(req, body, err) < 0 ||
-	    json_only(*body, fields, err) < 0 ||
 	    get_command(*body, &command, err) < 0 ||
 	    run_parse(*body, r, err) < 0 ||
 	    json_get_bool(*body, "attached", &r->attached, err) < 0 ||
@@ -145,7 +140,7 @@ static int start(struct http_req *req, json_t **body, bool attached,
 	return start_command(g, command, r, as, ret_process, err);
 }
 
-void post_shell_exec(struct http_req *req)
+static void post_shell_exec(struct http_req *req)
 {
 	autojson json_t *body = NULL;
 	struct run_params r;
@@ -160,7 +155,7 @@ void post_shell_exec(struct http_req *req)
 	process_unref(p);
 }
 
-void post_shell_stream(struct http_req *req)
+static void post_shell_stream(struct http_req *req)
 {
 	autojson json_t *body = NULL;
 	struct run_params r;
@@ -174,3 +169,64 @@ void post_shell_stream(struct http_req *req)
 	run_follow(req, p, OUTPUT_MERGED, 0);
 	process_unref(p);
 }
+
+static const struct http_field shell_in[] = {
+	{ "command", HTTP_STR, "What bash -c is to run", .aka = "cmd" },
+	{ "argv", HTTP_LIST, "In its place: a program and its arguments",
+	  .of = HTTP_STR },
+	{ "argv_encoding", HTTP_STR, "How argv is written",
+	  .words = "utf-8|base64", .dflt = "'utf-8'" },
+	{ "attached", HTTP_BOOL,
+	  "Stream only: it waits for its client, and ends with it",
+	  .dflt = "false" },
+	{ "format", HTTP_STR, "Stream only: events, or frames of bytes",
+	  HTTP_QUERY, .words = "events|frames", .dflt = "'events'" },
+	HTTP_GROUP(run_fields),
+	{ 0 },
+};
+
+static const struct http_schema result_schema = {
+	"ShellResult",
+	run_result_fields,
+	"How a command ended",
+	"{'id': 'p1', 'exit_code': 0, 'signal': null, 'timed_out': false,"
+	" 'truncated': false, 'duration_ms': 3, 'stdout': 'hello',"
+	" 'stderr': '', 'output': 'hello'}",
+};
+
+static const struct http_schema started_schema = {
+	"ShellStarted",
+	run_started_fields,
+	"A command in the background",
+	"{'id': 'p1', 'pid': 4711}",
+};
+
+static const struct http_answer exec_out[] = {
+	{ 200, "It has ended, well or not", &result_schema },
+	{ 202, "It runs in the background", &started_schema },
+	{ 0 },
+};
+
+static const struct http_answer stream_out[] = {
+	{ 200, "Its output as it comes", .events = run_events },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route shell_routes[] = {
+	{ "POST", "/v1/shell/exec", post_shell_exec, 0,
+	  "Run a command and answer when it has ended",
+	  { "/shell/exec", "/v1/bash/exec" }, shell_in, exec_out, { SB_BUSY },
+	  .example = "{'command': 'echo hello', 'timeout': 10}",
+	  .text = "A client that leaves does not end the command: it goes on, "
+		  "and /v1/processes has its output." },
+	{ "POST", "/v1/shell/stream", post_shell_stream, 0,
+	  "Run a command and send its output as events",
+	  { "/shell/stream", "/v1/bash/exec/stream" }, shell_in, stream_out,
+	  { SB_BUSY },
+	  .example = "{'command': 'echo hello; echo oops >&2'}",
+	  .text = "A stream that broke can be taken up again at "
+		  "/v1/processes/{id}/output?follow=true." },
+	{ 0 },
+};
+/* clang-format on */

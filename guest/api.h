@@ -1,46 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* The handlers of guestd's routes, by the file that they are in. */
+/* The routes of guestd: one table in each api-*.c, beside its handlers. */
 
 #include "common/httpd.h"
 
-/* The tables: of files in api-files.c, of all the rest in api.c. */
+extern const struct http_route auth_routes[];
+extern const struct http_route code_routes[];
 extern const struct http_route files_routes[];
-extern const struct http_route guestd_routes[];
+extern const struct http_route log_routes[];
+extern const struct http_route process_routes[];
+extern const struct http_route shell_routes[];
+extern const struct http_route system_routes[];
+extern const struct http_route terminal_routes[];
 
-/* api-auth.c */
-void post_ticket(struct http_req *req);
-
-/* api-code.c */
-void post_code(struct http_req *req);
-
-/* api-logs.c */
-void get_logs(struct http_req *req);
-
-/* api-processes.c */
-void get_processes(struct http_req *req);
-void get_process(struct http_req *req);
-void get_process_output(struct http_req *req);
-void post_process_stdin(struct http_req *req);
-void post_process_signal(struct http_req *req);
-void delete_process(struct http_req *req);
-
-/* api-shell.c */
-void post_shell_exec(struct http_req *req);
-void post_shell_stream(struct http_req *req);
-
-/* api-terminal.c */
-void get_terminals(struct http_req *req);
-void post_terminal(struct http_req *req);
-void get_terminal(struct http_req *req);
-void delete_terminal(struct http_req *req);
-void get_terminal_ws(struct http_req *req);
-void get_terminal_page(struct http_req *req);
-
-/* api-system.c */
-void get_health(struct http_req *req);
-void get_ready(struct http_req *req);
-void get_sandbox(struct http_req *req);
-void get_openapi(struct http_req *req);
-void get_metrics(struct http_req *req);
+/* All of them, in api.c. */
+extern const struct http_table guestd_routes[];

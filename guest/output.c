@@ -37,6 +37,7 @@ struct output {
 	struct buf mem; /* the log, until there is a file */
 	int fd;
 	bool full;
+	uint64_t counted; /* of this one in in_files */
 	struct place end;
 	uint64_t total[OUTPUT_NSTREAMS];
 	struct place last; /* the last record, if there is one */
@@ -45,6 +46,8 @@ struct output {
 	size_t nmarks;
 	struct place first; /* what is before it was let go */
 };
+
+static uint64_t in_files; /* bytes of all outputs */
 
 /* A window on the log, for walking over records that may be tiny. */
 struct window {
@@ -68,6 +71,7 @@ void output_free(struct output *o)
 	if (!o)
 		return;
 	util_close(&o->fd);
+	in_files -= o->counted;
 	buf_done(&o->mem);
 	free(o->marks);
 	free(o);
@@ -191,6 +195,7 @@ static int add_piece(struct output *o, enum output_stream stream,
 	struct head h;
 
 	if (o->end.pos - o->first.pos + sizeof(h) + len > OUTPUT_MAX ||
+	    in_files + len > OUTPUT_MAX_ALL ||
 	    open_record(o, stream, len) < 0 ||
 	    log_put(o, o->end.pos, data, len) < 0)
 		return -1;
@@ -200,6 +205,10 @@ static int add_piece(struct output *o, enum output_stream stream,
 		return -1;
 	o->last_head = h;
 	advance(&o->end, stream, len);
+	if (o->fd >= 0) {
+		in_files += o->end.pos - o->first.pos - o->counted;
+		o->counted = o->end.pos - o->first.pos;
+	}
 	return 0;
 }
 
@@ -340,5 +349,7 @@ void output_forget(struct output *o, uint64_t offset)
 	    fallocate(o->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
 		      (off_t)p.pos) < 0)
 		return;
+	in_files -= MIN(p.pos - o->first.pos, o->counted);
+	o->counted -= MIN(p.pos - o->first.pos, o->counted);
 	o->first = p;
 }

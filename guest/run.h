@@ -18,10 +18,13 @@ struct run_params {
 	bool background, open_stdin, attached;
 };
 
-/* The names of these fields, for json_only(). */
-#define RUN_FIELDS                                                            \
-	"cwd", "env", "user", "stdin", "open_stdin", "timeout", "max_output", \
-		"background"
+/* What these fields are, for the tables of routes; and the answers. */
+extern const struct http_field run_fields[];
+extern const struct http_field run_status_fields[];
+extern const struct http_field run_result_fields[];
+extern const struct http_field run_started_fields[];
+/* The events of run_follow(). */
+extern const struct http_event run_events[];
 
 int run_parse(const json_t *body, struct run_params *ret, struct sb_err *err);
 

@@ -185,6 +185,8 @@ static const struct http_route routes[] = {
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 };
 
+static const struct http_table tables[] = { { .rows = routes }, { 0 } };
+
 static void *serve(void *arg)
 {
 	loop_run(srv.loop);
@@ -194,7 +196,7 @@ static void *serve(void *arg)
 static void start_server(void)
 {
 	static const struct httpd_config cfg = {
-		.routes = routes,
+		.routes = tables,
 		.server = "test",
 		.max_body = 1000,
 		.authorize = authorize,
