@@ -15,7 +15,8 @@ NOTHING = object()
 class Sources:
     """The text of the cells, for tracebacks and inspect; the oldest go first."""
 
-    LIMIT = 8 << 20
+    LIMIT = 4 << 20
+    CELLS = 1000
 
     def __init__(self):
         self._text = {}
@@ -33,7 +34,9 @@ class Sources:
         self._drop(name)
         self._text[name] = text
         self._bytes += len(text) + 200
-        while self._bytes > self.LIMIT and len(self._text) > 1:
+        while self._bytes > self.LIMIT or len(self._text) > self.CELLS:
+            if len(self._text) == 1:
+                break
             self._drop(next(iter(self._text)))
         if self._cache is not None:
             self._cache[name] = _entry(name, text)

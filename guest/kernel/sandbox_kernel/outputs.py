@@ -5,7 +5,8 @@ import sys
 
 RESULTS = 100
 RESULT_BYTES = 64 << 20
-INPUT_BYTES = 4 << 20
+INPUT_BYTES = 2 << 20
+INPUT_COST = 64  # of any text
 
 
 def size_of(value):
@@ -89,8 +90,8 @@ class Inputs:
             texts.append("")
         ns["_iii"], ns["_ii"], ns["_i"] = ns.get("_ii"), ns.get("_i"), texts[number - 1]
         texts[number] = text
-        self._bytes += len(text)
+        self._bytes += len(text) + INPUT_COST
         while self._bytes > INPUT_BYTES and self._first < number:
-            self._bytes -= len(texts[self._first])
+            self._bytes -= len(texts[self._first]) + INPUT_COST
             texts[self._first] = ""
             self._first += 1
