@@ -25,6 +25,7 @@ static const struct {
 	[SB_METHOD]    = { "method",    405, 2 },
 	[SB_CONFLICT]  = { "conflict",  409, 5 },
 	[SB_LIMIT]     = { "limit",     413, 2 },
+	[SB_FORMAT]    = { "format",    415, 2 },
 	[SB_BUSY]      = { "busy",      503, 6 },
 	[SB_TIMEOUT]   = { "timeout",   504, 7 },
 	[SB_CANCELLED] = { "cancelled", 409, 8 },

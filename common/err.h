@@ -24,6 +24,7 @@ enum sb_code {
 	SB_GUEST,   /* the guest failed or broke the protocol */
 	SB_SYSTEM,  /* the host failed: errno, libvirt, QEMU */
 	SB_UPGRADE, /* the route wants another protocol: WebSocket */
+	SB_FORMAT,  /* a body of a kind that we do not read */
 	SB_NCODES
 };
 

@@ -153,6 +153,9 @@ struct http_conn {
 	enum conn_state state;
 	bool local; /* came over the UNIX socket */
 	bool rx_off;
+	bool in_rx;  /* within conn_rx(), which writes what it can */
+	bool kicked; /* meanwhile */
+	int timeout; /* to be set at its end */
 	bool close;  /* when what is queued has left */
 	bool unread; /* the body was not read to its end */
 	struct buf in, out;

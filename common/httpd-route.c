@@ -44,9 +44,13 @@ static int parse_query(char *query, struct http_target *t, struct sb_err *err)
 			continue;
 		if (t->nquery == HTTP_MAX_QUERY)
 			return bad_target(err, "too many query parameters");
-		if (http1_unescape(name, true) < 0 ||
-		    (pair && http1_unescape(pair, true) < 0))
+		if (http1_unescape(name, true) < 0)
 			return bad_target(err, "broken %-escape");
+		if (pair && http1_unescape(pair, true) < 0)
+			return sb_fail(err, SB_INVALID,
+				       "query parameter '%s' has a broken "
+				       "%%-escape or a NUL",
+				       name);
 		t->query[t->nquery].name = name;
 		t->query[t->nquery++].value = pair ? pair : "";
 	}

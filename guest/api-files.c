@@ -96,6 +96,17 @@ static void run_upload(struct http_req *req)
 		"hidden", HTTP_BOOL, "With names that begin with a dot", \
 			.dflt = "false"                                  \
 	}
+/* Of what looks through a whole tree. */
+#define SEARCH                                                                    \
+	HIDDEN,                                                                   \
+		{ "gitignore", HTTP_BOOL,                                         \
+		  "Without .git and what a .gitignore there leaves out",          \
+		  .dflt = "true" },                                               \
+	{                                                                         \
+		"timeout", HTTP_INT,                                              \
+			"Seconds, then it answers with what it has found so far", \
+			.max = FILES_MAX_SECONDS, .dflt = "30"                    \
+	}
 
 static const struct http_field path_in[] = { PATH, { 0 } };
 
@@ -202,7 +213,7 @@ static const struct http_field edit_in[] = {
 static const struct http_field glob_in[] = {
 	FOLDER,
 	{ "pattern", HTTP_STR, "Such as **/*.c", .must = true },
-	HIDDEN,
+	SEARCH,
 	{ "limit", HTTP_INT, "Most entries", .min = 1, .max = FILES_MAX_FOUND,
 	  .dflt = "1000" },
 	{ 0 },
@@ -217,9 +228,15 @@ static const struct http_field grep_in[] = {
 	  .aka = "glob" },
 	{ "context", HTTP_INT, "Lines to give before and after",
 	  .max = FILES_MAX_CONTEXT, .dflt = "0" },
-	HIDDEN,
+	SEARCH,
 	{ "limit", HTTP_INT, "Most matches", .min = 1, .max = FILES_MAX_FOUND,
 	  .dflt = "1000" },
+	{ 0 },
+};
+
+static const struct http_field watch_in[] = {
+	PATH,
+	{ "recursive", HTTP_BOOL, "With all folders below", .dflt = "false" },
 	{ 0 },
 };
 
@@ -291,10 +308,11 @@ const struct http_route files_routes[] = {
 	  files_grep_out, { SB_NOTFOUND },
 	  .example = "{'path': '/etc/passwd', 'pattern': '^root:'}" },
 	{ "GET", "/v1/file/watch", file_watch, 0,
-	  "Changes of a file or folder, as events", { NULL }, path_in,
+	  "Changes of a file or folder, as events", { NULL }, watch_in,
 	  files_watch_out, { SB_NOTFOUND, SB_BUSY },
 	  .example = "{'path': '/tmp'}",
-	  .text = "Of a folder: of what is in it, not of what is below that." },
+	  .text = "Of a folder: of what is in it and, if asked for, in all "
+		  "folders below." },
 	{ 0 },
 };
 /* clang-format on */

@@ -19,6 +19,7 @@
 #define FILES_MAX_LIST 10000
 #define FILES_MAX_FOUND 10000 /* by glob and grep */
 #define FILES_MAX_CONTEXT 20  /* lines around one */
+#define FILES_MAX_SECONDS 300 /* that a search may take */
 
 /* What an operation is asked to do. */
 struct file_call {

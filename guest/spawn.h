@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/util.h"
+#include "guest/cgroup.h"
 
 /*
  * Once, before all else: allow ourselves enough descriptors, and see to it
@@ -44,16 +45,18 @@ const char *spawn_as_user(const struct spawn_as *as);
 /* NULL if it is not set. */
 const char *spawn_as_getenv(const struct spawn_as *as, const char *name);
 
-/* Our ends of the child's pipes; non-blocking. */
+/* Our ends of the child's pipes, non-blocking, and the group that it is in. */
 struct spawn_pipes {
 	int in; /* -1: it reads /dev/null */
 	int out, err;
+	struct cgroup *group; /* may be NULL; the caller's to cgroup_free() */
 };
 
 /*
- * Start argv[0] (a path) in cwd: NULL is the workspace, or the home if there
+ * Start argv[0], a path or a name in PATH, in cwd: NULL is the workspace, or the home if there
  * is none, and a relative one begins there.  Returns when the program runs, or with SB_INVALID
- * naming the folder, SB_BUSY when there are too many processes, SB_SYSTEM.
+ * naming the folder, SB_NOTFOUND or
+ * SB_DENIED naming the program, SB_BUSY when there are too many processes, SB_SYSTEM.
  */
 int spawn(const struct spawn_as *as, const char *const argv[],
 	  const char *workspace, const char *cwd, bool with_stdin,
