@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """The kernel beside ipykernel, in one run, on plain ZeroMQ."""
+from importlib.util import find_spec
 import os
 import statistics
 import sys
@@ -183,11 +184,7 @@ def measure(make):
 
 def table():
     ours = measure(Ours)
-    try:
-        import ipykernel  # noqa: F401
-        peer = measure(Peer)
-    except ImportError:
-        peer = {}
+    peer = measure(Peer) if find_spec("ipykernel") else {}
     print("%-36s %14s %14s" % ("", "ours", "ipykernel"))
     for name, value in ours.items():
         print("%-36s %14s %14s" % (name, value, peer.get(name, "-")))

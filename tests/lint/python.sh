@@ -14,4 +14,8 @@ for name in sys.argv[1:]:
         compile(file.read(), name, "exec")
 END
 # What a test takes by a star is known when it runs.
-! "$python" -m pyflakes "${files[@]}" | grep -v 'import \*\|star imports'
+found=$("$python" -m pyflakes "${files[@]}" | grep -v 'import \*\|star imports' || :)
+[ -z "$found" ] || {
+	echo "$found"
+	exit 1
+}
