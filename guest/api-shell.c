@@ -132,6 +132,9 @@ static int start(struct http_req *req, json_t **body,
 	if (has_argv && command)
 		return sb_fail(err, SB_INVALID,
 			       "'command' and 'argv' exclude each other");
+	if (!has_argv && json_object_get(*body, "argv_encoding"))
+		return sb_fail(err, SB_INVALID,
+			       "'argv_encoding' goes with 'argv'");
 	if (has_argv)
 		return start_argv(g, *body, r, as, ret_process, err);
 	return start_command(g, command, r, as, ret_process, err);
@@ -158,12 +161,14 @@ static void post_shell_stream(struct http_req *req)
 	struct run_params r;
 	struct process *p;
 	struct sb_err err;
+	bool frames;
 
-	if (start(req, &body, &r, &p, &err) < 0) {
+	if (run_parse_format(req, &frames, &err) < 0 ||
+	    start(req, &body, &r, &p, &err) < 0) {
 		http_fail(req, &err);
 		return;
 	}
-	run_follow(req, p, OUTPUT_MERGED, 0);
+	run_follow(req, p, OUTPUT_MERGED, 0, frames);
 	process_unref(p);
 }
 
