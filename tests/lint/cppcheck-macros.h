@@ -32,3 +32,9 @@
 	}
 #define TAILQ_FOREACH(var, head, field) \
 	for (var = (head)->first; var; var = var->field.next)
+/* Of Python.h. */
+#define Py_BEGIN_ALLOW_THREADS {
+#define Py_END_ALLOW_THREADS }
+#define Py_RETURN_NONE return Py_None
+#define Py_RETURN_TRUE return Py_True
+#define Py_RETURN_FALSE return Py_False

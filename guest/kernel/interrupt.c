@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interrupts, by signal and by message, and the deadline of a request. */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/util.h"
+#include "guest/kernel/interrupt.h"
+
+/*
+ * Raises in the main thread, as only that thread can make Python look, and
+ * makes its system calls return with EINTR.  Unlike SIGINT, nobody ignores it:
+ * system(3) does that.
+ */
+#define WAKE_SIGNAL (SIGRTMAX - 2)
+/* A wake-up that comes just before a system call is lost: repeat it. */
+#define AGAIN_MS 4
+#define MAX_TRIES 100
+/* A SIGINT for the whole group reaches the children without us. */
+#define CHILDREN_MS 10
+/* From the deadline to the next measure. */
+#define STEP_MS 1000
+
+static struct interrupt *irq_of_handler;
+
+static void on_sigint(int sig)
+{
+	struct interrupt *irq = irq_of_handler;
+	uint64_t one = 1;
+	int saved = errno;
+
+	if (!pthread_equal(pthread_self(), irq->main)) {
+		pthread_kill(irq->main, sig);
+	} else if (atomic_load(&irq->taken)) {
+		if (atomic_load(&irq->armed))
+			irq->raise();
+		else
+			atomic_store(&irq->wanted, true);
+		atomic_fetch_add(&irq->signals, 1);
+		if (write(irq->wake_fd, &one, sizeof(one)) < 0)
+			errno = saved; /* it is set already */
+	}
+	errno = saved;
+}
+
+static void on_wake(int sig)
+{
+	struct interrupt *irq = irq_of_handler;
+	int saved = errno;
+
+	if (atomic_load(&irq->armed) && atomic_exchange(&irq->wanted, false))
+		irq->raise();
+	errno = saved;
+}
+
+int interrupt_init(struct interrupt *irq, void (*raise)(void), int wake_fd,
+		   struct sb_err *err)
+{
+	/* No SA_RESTART: what the main thread waits in must end. */
+	struct sigaction sa = { .sa_handler = on_sigint,
+				.sa_flags = SA_ONSTACK };
+
+	memset(irq, 0, sizeof(*irq));
+	pthread_mutex_init(&irq->lock, NULL);
+	irq->main = pthread_self();
+	irq->raise = raise;
+	irq->wake_fd = wake_fd;
+	irq_of_handler = irq;
+	sigemptyset(&sa.sa_mask);
+	if (sigaction(SIGINT, &sa, NULL) < 0)
+		return sb_fail(err, SB_SYSTEM, "sigaction: %m");
+	sa.sa_handler = on_wake;
+	if (sigaction(WAKE_SIGNAL, &sa, NULL) < 0)
+		return sb_fail(err, SB_SYSTEM, "sigaction: %m");
+	return 0;
+}
+
+void interrupt_take(struct interrupt *irq)
+{
+	pthread_mutex_lock(&irq->lock);
+	irq->count = 0;
+	irq->cause = INTERRUPT_NONE;
+	irq->deadline = 0;
+	irq->steps = 0;
+	atomic_store(&irq->wanted, false);
+	atomic_store(&irq->taken, true);
+	pthread_mutex_unlock(&irq->lock);
+}
+
+bool interrupt_arm(struct interrupt *irq, bool *ret_before)
+{
+	*ret_before = atomic_exchange(&irq->armed, true);
+	return atomic_exchange(&irq->wanted, false);
+}
+
+void interrupt_disarm(struct interrupt *irq, bool before)
+{
+	atomic_store(&irq->armed, before);
+}
+
+void interrupt_end(struct interrupt *irq)
+{
+	pthread_mutex_lock(&irq->lock);
+	atomic_store(&irq->taken, false);
+	atomic_store(&irq->armed, false);
+	irq->deadline = 0;
+	pthread_mutex_unlock(&irq->lock);
+}
+
+void interrupt_deadline(struct interrupt *irq, int64_t when)
+{
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&irq->lock);
+	irq->deadline = when;
+	irq->steps = 0;
+	pthread_mutex_unlock(&irq->lock);
+	if (write(irq->wake_fd, &one, sizeof(one)) < 0)
+		return; /* it is set already */
+}
+
+enum interrupt_cause interrupt_why(struct interrupt *irq)
+{
+	enum interrupt_cause cause;
+
+	pthread_mutex_lock(&irq->lock);
+	cause = irq->cause;
+	pthread_mutex_unlock(&irq->lock);
+	return cause;
+}
+
+struct proc {
+	pid_t pid, ppid, pgrp, session;
+	bool ours;
+};
+
+/* "PID (any name) S PPID PGRP SESSION …" */
+static int read_proc(const char *name, struct proc *ret)
+{
+	char path[300], line[512], *p;
+	autoclose int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, line, sizeof(line) - 1);
+	if (n <= 0)
+		return -1;
+	line[n] = '\0';
+	p = strrchr(line, ')');
+	*ret = (struct proc){ .pid = atoi(name) };
+	if (!p || sscanf(p + 1, " %*c %d %d %d", &ret->ppid, &ret->pgrp,
+			 &ret->session) != 3)
+		return -1;
+	return 0;
+}
+
+static size_t read_procs(struct proc **ret)
+{
+	DIR *d = opendir("/proc");
+	struct proc *list = NULL, one;
+	struct dirent *e;
+	size_t n = 0;
+
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] < '1' || e->d_name[0] > '9' ||
+		    read_proc(e->d_name, &one) < 0)
+			continue;
+		if (!(n & (n - 1)))
+			list = xrealloc(list, n ? 2 * n : 1, sizeof(*list));
+		list[n++] = one;
+	}
+	if (d)
+		closedir(d);
+	*ret = list;
+	return n;
+}
+
+/* Children first, then theirs, until nobody new is found. */
+static void mark_descendants(struct proc *list, size_t n)
+{
+	bool found = true;
+
+	while (found) {
+		found = false;
+		for (size_t i = 0; i < n; i++) {
+			bool ours = list[i].ppid == getpid();
+
+			for (size_t j = 0; !ours && j < n; j++)
+				ours = list[j].ours &&
+				       list[j].pid == list[i].ppid;
+			found |= ours && !list[i].ours;
+			list[i].ours = ours;
+		}
+	}
+}
+
+void interrupt_children(int sig, bool group_only)
+{
+	autofree struct proc *list = NULL;
+	pid_t group = getpgrp(), session = getsid(0);
+	siginfo_t si;
+	size_t n;
+
+	/* Most cells have no children; /proc takes milliseconds. */
+	if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0)
+		return;
+	n = read_procs(&list);
+	mark_descendants(list, n);
+	/* Who has left our session is meant to outlive what runs. */
+	for (size_t i = 0; i < n; i++)
+		if (list[i].ours && list[i].session == session &&
+		    (!group_only || list[i].pgrp == group))
+			kill(list[i].pid, sig);
+}
+
+void interrupt_now(struct interrupt *irq, enum interrupt_cause cause)
+{
+	bool taken, second;
+
+	pthread_mutex_lock(&irq->lock);
+	taken = atomic_load(&irq->taken);
+	if (taken) {
+		atomic_store(&irq->wanted, true);
+		irq->cause = cause;
+		irq->count++;
+	}
+	second = irq->count > 1;
+	pthread_mutex_unlock(&irq->lock);
+	if (!taken)
+		return;
+	/* Harmless where nothing is armed: then it is kept. */
+	pthread_kill(irq->main, WAKE_SIGNAL);
+	irq->tries = 0;
+	irq->again = clock_ms() + AGAIN_MS;
+	interrupt_children(second ? SIGKILL : SIGINT, !second);
+}
+
+/* SIGINTs were raised by the handler; the children have not heard of it. */
+static void take_signals(struct interrupt *irq, int64_t now)
+{
+	int n = atomic_exchange(&irq->signals, 0);
+
+	if (!n)
+		return;
+	pthread_mutex_lock(&irq->lock);
+	irq->cause = INTERRUPT_REQUEST;
+	irq->count += (unsigned int)n;
+	pthread_mutex_unlock(&irq->lock);
+	irq->children_at = now + CHILDREN_MS;
+	irq->tries = 0;
+	irq->again = now + AGAIN_MS;
+}
+
+/* Returns when the deadline is to be looked at again; 0: never. */
+static int64_t check_deadline(struct interrupt *irq, int64_t now,
+			      bool *ret_over)
+{
+	int64_t when;
+	unsigned int steps;
+
+	pthread_mutex_lock(&irq->lock);
+	when = irq->deadline;
+	if (when && when <= now) {
+		irq->steps++;
+		irq->deadline = now + STEP_MS;
+	}
+	steps = irq->steps;
+	pthread_mutex_unlock(&irq->lock);
+	if (!when || when > now)
+		return when;
+	if (steps <= 2)
+		interrupt_now(irq, INTERRUPT_DEADLINE);
+	else
+		*ret_over = true;
+	return now + STEP_MS;
+}
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+int interrupt_tick(struct interrupt *irq, int64_t now, bool *ret_over)
+{
+	int64_t next;
+
+	take_signals(irq, now);
+	if (!atomic_load(&irq->taken)) {
+		irq->again = irq->children_at = 0;
+		return -1;
+	}
+	if (irq->again && irq->again <= now) {
+		pthread_kill(irq->main, WAKE_SIGNAL);
+		irq->again = ++irq->tries < MAX_TRIES ? now + AGAIN_MS : 0;
+	}
+	if (irq->children_at && irq->children_at <= now) {
+		bool second = irq->count > 1;
+
+		interrupt_children(second ? SIGKILL : SIGINT, !second);
+		irq->children_at = 0;
+	}
+	next = check_deadline(irq, now, ret_over);
+	next = sooner(next, irq->again);
+	next = sooner(next, irq->children_at);
+	return next ? (int)MAX(next - now, 0) : -1;
+}
