@@ -84,7 +84,7 @@ struct reading {
 	enum output_stream stream;
 	const char *stream_name;
 	long long offset, limit, wait_s;
-	bool follow;
+	bool follow, frames;
 };
 
 static int parse_reading(struct http_req *req, struct reading *r,
@@ -106,7 +106,8 @@ static int parse_reading(struct http_req *req, struct reading *r,
 	if (http_query_int(req, "offset", 0, INT64_MAX, &r->offset, err) < 0 ||
 	    http_query_int(req, "limit", 1, RUN_MAX_OUTPUT, &r->limit, err) <
 		    0 ||
-	    http_query_int(req, "wait", 0, MAX_WAIT_S, &r->wait_s, err) < 0)
+	    http_query_int(req, "wait", 0, MAX_WAIT_S, &r->wait_s, err) < 0 ||
+	    run_parse_format(req, &r->frames, err) < 0)
 		return -1;
 	return http_query_bool(req, "follow", &r->follow, err);
 }
@@ -200,7 +201,7 @@ static void get_process_output(struct http_req *req)
 		http_fail(req, &err);
 	} else if (r.follow) {
 		resume(&r);
-		run_follow(req, r.p, r.stream, r.offset);
+		run_follow(req, r.p, r.stream, r.offset, r.frames);
 	} else if (r.wait_s && !has_news(&r)) {
 		wait_for_news(&r);
 	} else {

@@ -112,7 +112,7 @@ static int start_command(struct guestd *g, const char *command,
 }
 
 /* body keeps the strings of *ret_params. */
-static int start(struct http_req *req, json_t **body, bool attached,
+static int start(struct http_req *req, json_t **body,
 		 struct run_params *ret_params, struct process **ret_process,
 		 struct sb_err *err)
 {
@@ -132,9 +132,9 @@ static int start(struct http_req *req, json_t **body, bool attached,
 	if (has_argv && command)
 		return sb_fail(err, SB_INVALID,
 			       "'command' and 'argv' exclude each other");
-	if (r->attached && !attached)
+	if (!has_argv && json_object_get(*body, "argv_encoding"))
 		return sb_fail(err, SB_INVALID,
-			       "'attached' is for /v1/shell/stream");
+			       "'argv_encoding' goes with 'argv'");
 	if (has_argv)
 		return start_argv(g, *body, r, as, ret_process, err);
 	return start_command(g, command, r, as, ret_process, err);
@@ -147,7 +147,7 @@ static void post_shell_exec(struct http_req *req)
 	struct process *p;
 	struct sb_err err;
 
-	if (start(req, &body, false, &r, &p, &err) < 0) {
+	if (start(req, &body, &r, &p, &err) < 0) {
 		http_fail(req, &err);
 		return;
 	}
@@ -161,27 +161,33 @@ static void post_shell_stream(struct http_req *req)
 	struct run_params r;
 	struct process *p;
 	struct sb_err err;
+	bool frames;
 
-	if (start(req, &body, true, &r, &p, &err) < 0) {
+	if (run_parse_format(req, &frames, &err) < 0 ||
+	    start(req, &body, &r, &p, &err) < 0) {
 		http_fail(req, &err);
 		return;
 	}
-	run_follow(req, p, OUTPUT_MERGED, 0);
+	run_follow(req, p, OUTPUT_MERGED, 0, frames);
 	process_unref(p);
 }
 
-static const struct http_field shell_in[] = {
+static const struct http_field exec_in[] = {
 	{ "command", HTTP_STR, "What bash -c is to run", .aka = "cmd" },
 	{ "argv", HTTP_LIST, "In its place: a program and its arguments",
 	  .of = HTTP_STR },
 	{ "argv_encoding", HTTP_STR, "How argv is written",
 	  .words = "utf-8|base64", .dflt = "'utf-8'" },
-	{ "attached", HTTP_BOOL,
-	  "Stream only: it waits for its client, and ends with it",
-	  .dflt = "false" },
-	{ "format", HTTP_STR, "Stream only: events, or frames of bytes",
-	  HTTP_QUERY, .words = "events|frames", .dflt = "'events'" },
 	HTTP_GROUP(run_fields),
+	{ 0 },
+};
+
+static const struct http_field stream_in[] = {
+	HTTP_GROUP(exec_in),
+	{ "attached", HTTP_BOOL, "It waits for its client, and ends with it",
+	  .dflt = "false" },
+	{ "format", HTTP_STR, "Events, or frames of bytes", HTTP_QUERY,
+	  .words = "events|frames", .dflt = "'events'" },
 	{ 0 },
 };
 
@@ -216,13 +222,13 @@ static const struct http_answer stream_out[] = {
 const struct http_route shell_routes[] = {
 	{ "POST", "/v1/shell/exec", post_shell_exec, 0,
 	  "Run a command and answer when it has ended",
-	  { "/shell/exec", "/v1/bash/exec" }, shell_in, exec_out, { SB_BUSY },
+	  { "/shell/exec", "/v1/bash/exec" }, exec_in, exec_out, { SB_BUSY },
 	  .example = "{'command': 'echo hello', 'timeout': 10}",
 	  .text = "A client that leaves does not end the command: it goes on, "
 		  "and /v1/processes has its output." },
 	{ "POST", "/v1/shell/stream", post_shell_stream, 0,
 	  "Run a command and send its output as events",
-	  { "/shell/stream", "/v1/bash/exec/stream" }, shell_in, stream_out,
+	  { "/shell/stream", "/v1/bash/exec/stream" }, stream_in, stream_out,
 	  { SB_BUSY },
 	  .example = "{'command': 'echo hello; echo oops >&2'}",
 	  .text = "A stream that broke can be taken up again at "

@@ -210,41 +210,39 @@ static void on_close(struct http_stream *s, void *arg)
 	free(f);
 }
 
-/* "frames" in the query, or events. */
-static int parse_format(struct http_req *req, struct follower *f,
-			struct sb_err *err)
+int run_parse_format(const struct http_req *req, bool *ret_frames,
+		     struct sb_err *err)
 {
 	const char *format = http_query(req, "format");
 
-	f->frames = format && strcmp(format, "frames") == 0;
-	if (format && !f->frames && strcmp(format, "events") != 0)
+	*ret_frames = format && strcmp(format, "frames") == 0;
+	if (format && !*ret_frames && strcmp(format, "events") != 0)
 		return sb_fail(err, SB_INVALID,
 			       "'format' must be events or frames");
-	if (f->at < output_first(process_output(f->p)))
-		return sb_fail(err, SB_CONFLICT,
-			       "the output at that offset was let go");
 	return 0;
 }
 
 void run_follow(struct http_req *req, struct process *p,
-		enum output_stream stream, uint64_t offset)
+		enum output_stream stream, uint64_t offset, bool frames)
 {
 	static const struct http_stream_ops ops = {
 		.on_drain = on_drain,
 		.on_close = on_close,
 	};
-	struct follower *f = xcalloc(1, sizeof(*f));
+	struct follower *f;
 	struct sb_err err;
 
+	if (offset < output_first(process_output(p))) {
+		sb_fail(&err, SB_CONFLICT,
+			"the output at that offset was let go");
+		http_fail(req, &err);
+		return;
+	}
+	f = xcalloc(1, sizeof(*f));
 	f->p = process_ref(p);
 	f->stream = stream;
 	f->at = offset;
-	if (parse_format(req, f, &err) < 0) {
-		http_fail(req, &err);
-		process_unref(p);
-		free(f);
-		return;
-	}
+	f->frames = frames;
 	f->watch.fn = on_change;
 	f->watch.arg = f;
 	process_watch(p, &f->watch);

@@ -47,12 +47,13 @@ int run_start(struct guestd *g, const struct run_params *r,
 void run_reply(struct http_req *req, const struct run_params *r,
 	       struct process *p, json_t *extra /* takes */);
 
-/*
- * Answer with events, or with frames (common/frame.h) if the query asks for
- * these, from an offset of a stream on, until p has ended.
- */
+/* Whether the query asks for frames (common/frame.h) in place of events. */
+int run_parse_format(const struct http_req *req, bool *ret_frames,
+		     struct sb_err *err);
+
+/* Answer with either, from an offset of a stream on, until p has ended. */
 void run_follow(struct http_req *req, struct process *p,
-		enum output_stream stream, uint64_t offset);
+		enum output_stream stream, uint64_t offset, bool frames);
 
 /* How p stands: exit_code, signal, timed_out, truncated, duration_ms. */
 void run_put_status(json_t *j, const struct process *p);

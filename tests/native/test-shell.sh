@@ -103,6 +103,13 @@ request "/v1/processes/$id/output"
 is .data ' 00 ff'
 request "/v1/processes/$id/output?follow=true&format=wat"
 expect 400 format
+# What is refused was not started.
+request /v1/processes
+started=$(jq '.processes | length' "$dir/body")
+request "/v1/shell/stream?format=wat" -d '{"command": ":"}'
+expect 400 format
+request /v1/processes
+is '.processes | length' "$started"
 
 exec_json '{"command": "kill -KILL $$"}'
 is .signal SIGKILL
