@@ -92,15 +92,16 @@ void conn_open(struct http_conn *c)
 	set_timeout(c, IDLE_TIMEOUT);
 }
 
-static bool token_is_good(const struct http_conn *c, const struct http_req *req)
+static int authorize(struct http_req *req, struct sb_err *err)
 {
-	const char *auth = http1_get(&req->head, "authorization");
+	const struct httpd_config *cfg = &req->conn->h->cfg;
 
-	if (c->local || !c->h->cfg.check_token)
-		return true;
-	if (!auth || strncasecmp(auth, "Bearer ", 7) != 0)
-		return false;
-	return c->h->cfg.check_token(c->h->cfg.ctx, auth + 7);
+	if (req->conn->local || !cfg->authorize ||
+	    cfg->authorize(cfg->ctx, req, err) == 0)
+		return 0;
+	if (err->code == SB_AUTH)
+		http_set_header(req, "WWW-Authenticate", "Bearer");
+	return -1;
 }
 
 static int find_route(struct http_req *req, struct sb_err *err)
@@ -112,13 +113,8 @@ static int find_route(struct http_req *req, struct sb_err *err)
 				&req->route_path, &allow);
 	if (req->route && req->route->flags & HTTP_PUBLIC)
 		return 0;
-	if (cfg->admit && cfg->admit(cfg->ctx, err) < 0)
+	if (authorize(req, err) < 0)
 		return -1;
-	if (!token_is_good(req->conn, req)) {
-		http_set_header(req, "WWW-Authenticate", "Bearer");
-		sb_fail(err, SB_AUTH, "the token is missing or wrong");
-		return sb_hint(err, "send 'Authorization: Bearer TOKEN'");
-	}
 	if (req->route)
 		return 0;
 	if (allow.len) {

@@ -61,6 +61,31 @@ json_t *http_query_json(const struct http_req *req)
 	return j;
 }
 
+void http_drop_query(struct http_req *req, const char *name)
+{
+	struct http_target *t = &req->target;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nquery; i++)
+		if (strcmp(t->query[i].name, name) != 0)
+			t->query[n++] = t->query[i];
+	t->nquery = n;
+}
+
+const char *http_token(const struct http_req *req)
+{
+	static const char *const schemes[] = { "Bearer ", "token " };
+	const char *auth = http1_get(&req->head, "authorization");
+
+	for (size_t i = 0; auth && i < ARRAY_SIZE(schemes); i++) {
+		size_t n = strlen(schemes[i]);
+
+		if (strncasecmp(auth, schemes[i], n) == 0)
+			return auth + n;
+	}
+	return http1_get(&req->head, "x-access-token");
+}
+
 const char *http_header(const struct http_req *req, const char *name)
 {
 	return http1_get(&req->head, name);
@@ -93,17 +118,10 @@ int http_body_json(const struct http_req *req, json_t **ret, struct sb_err *err)
 int http_query_bool(const struct http_req *req, const char *name, bool *ret,
 		    struct sb_err *err)
 {
-	static const char *const words[] = { "1", "true",  "yes", "",
-					     "0", "false", "no" };
 	const char *value = http_query(req, name);
 
-	if (!value)
+	if (!value || parse_bool(*value ? value : "true", ret) == 0)
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcasecmp(value, words[i]) == 0) {
-			*ret = i < 4;
-			return 0;
-		}
 	return sb_fail(err, SB_INVALID,
 		       "query parameter '%s' must be true or false", name);
 }

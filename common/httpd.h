@@ -3,7 +3,7 @@
 
 /*
  * The HTTP server core that sandboxd and guestd share: libwebsockets on the
- * daemon's libuv loop, a table of routes, bearer tokens, problem+json errors,
+ * daemon's libuv loop, a table of routes, authorisation, problem+json errors,
  * replies that may come later and streams with back-pressure.
  *
  * libwebsockets owns the connections; we read the HTTP/1.1 requests on them
@@ -59,11 +59,9 @@ struct httpd_config {
 	void *ctx;	    /* http_ctx() in handlers */
 	const char *server; /* Server header: "guestd/0.1" */
 	size_t max_body;    /* bytes; larger is 413 */
-	/* Whether the bearer token is good; NULL: every request is. */
-	bool (*check_token)(void *ctx, const char *token);
-	/* Asked before each route that is not public; -1 refuses with err.
-	 * May be NULL. */
-	int (*admit)(void *ctx, struct sb_err *err);
+	/* Asked once for each request that came over TCP, unless its route is
+	 * public: -1 refuses it with err.  NULL: every request is served. */
+	int (*authorize)(void *ctx, struct http_req *req, struct sb_err *err);
 	/* Host names under which we are known on TCP, beside localhost and
 	 * literal addresses; ends with NULL, may be NULL. */
 	const char *const *hosts;
@@ -99,13 +97,20 @@ const char *http_param(const struct http_req *req, const char *name);
 const char *http_query(const struct http_req *req, const char *name);
 /* All query parameters as an object of strings; the caller's. */
 json_t *http_query_json(const struct http_req *req);
+/* Forget a query parameter, so that no handler sees the secret in it. */
+void http_drop_query(struct http_req *req, const char *name);
+/*
+ * The token of a request: "Authorization: Bearer T" or "token T", as Jupyter's
+ * clients send it, or "X-Access-Token: T", as E2B's do.  NULL when it has none.
+ */
+const char *http_token(const struct http_req *req);
 /* The first header of that name (in lower case), or NULL. */
 const char *http_header(const struct http_req *req, const char *name);
 const char *http_body(const struct http_req *req, size_t *ret_len);
 /* The body as a JSON object; an empty body is an empty object. */
 int http_body_json(const struct http_req *req, json_t **ret,
 		   struct sb_err *err);
-/* "1", "true", "yes", "" as true, "0", "false", "no" as false. */
+/* As parse_bool(); a parameter without a value is true. */
 int http_query_bool(const struct http_req *req, const char *name, bool *ret,
 		    struct sb_err *err);
 int http_query_int(const struct http_req *req, const char *name, long long min,

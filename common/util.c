@@ -166,6 +166,19 @@ int parse_num(const char *s, long long min, long long max, long long *ret)
 	return 0;
 }
 
+int parse_bool(const char *s, bool *ret)
+{
+	static const char *const words[] = { "true",  "yes", "on",  "1",
+					     "false", "no",  "off", "0" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcasecmp(s, words[i]) == 0) {
+			*ret = i < 4;
+			return 0;
+		}
+	return -1;
+}
+
 int parse_size(const char *s, unsigned long long *ret)
 {
 	static const char units[] = "KMGT";

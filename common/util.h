@@ -90,6 +90,9 @@ void buf_drop(struct buf *b, size_t n);
  */
 int parse_num(const char *s, long long min, long long max, long long *ret);
 
+/* "true", "yes", "on", "1" and their opposites, in any case. */
+int parse_bool(const char *s, bool *ret);
+
 /* "512M", "4G", "4GiB", "1073741824" to bytes (powers of two). */
 int parse_size(const char *s, unsigned long long *ret);
 

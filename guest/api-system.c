@@ -12,6 +12,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "guest/api.h"
+#include "guest/auth.h"
 #include "guest/guestd.h"
 #include "guest/languages.h"
 #include "guest/personal.h"
@@ -41,7 +42,7 @@ static json_t *missing_parts(const struct guestd *g)
 	json_t *list = json_array(), *m;
 	size_t i;
 
-	if (!guestd_is_open(g))
+	if (!auth_is_open(g->auth))
 		json_array_append_new(list, json_str("personalisation"));
 	json_array_foreach(json_object_get(g->message, "mounts"), i, m) {
 		const char *path = json_str_or(m, "path", "");

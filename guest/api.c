@@ -19,6 +19,9 @@ const struct http_route guestd_routes[] = {
 	{ "GET", "/metrics", get_metrics, 0,
 	  "Figures for Prometheus", { NULL } },
 
+	{ "POST", "/v1/tickets", post_ticket, 0,
+	  "Make a one-time ticket for a URL", { "/tickets" } },
+
 	{ "POST", "/v1/shell/exec", post_shell_exec, 0,
 	  "Run a command and answer when it has ended",
 	  { "/shell/exec", "/v1/bash/exec" } },

@@ -9,6 +9,9 @@
 extern const struct http_route files_routes[];
 extern const struct http_route guestd_routes[];
 
+/* api-auth.c */
+void post_ticket(struct http_req *req);
+
 /* api-code.c */
 void post_code(struct http_req *req);
 

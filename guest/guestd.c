@@ -14,8 +14,8 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "common/token.h"
 #include "guest/api.h"
+#include "guest/auth.h"
 #include "guest/control.h"
 #include "guest/guestd.h"
 #include "guest/message.h"
@@ -24,7 +24,6 @@
 #include "guest/rootfs.h"
 
 #define MAX_BODY (8 * 1024 * 1024)
-#define MAX_TOKEN_FILE 1024
 #define MAX_LOG (4 * 1024 * 1024)
 #define SHARE_TAG "shared"
 #define DISK "/dev/vda"
@@ -56,19 +55,11 @@ static const char usage[] =
 	"  --languages FILE   how to run code (languages.json of the bundle)\n"
 	"  --version, --help\n";
 
-static bool check_token(void *ctx, const char *token)
+static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
 {
 	const struct guestd *g = ctx;
 
-	return g->token && token_equal(token, g->token);
-}
-
-static int admit(void *ctx, struct sb_err *err)
-{
-	if (guestd_is_open(ctx))
-		return 0;
-	return sb_fail(err, SB_BUSY,
-		       "the host has not yet told this sandbox who it is");
+	return auth_check(g->auth, req, err);
 }
 
 static int append_file(const char *path, const char *data, size_t len,
@@ -142,10 +133,11 @@ static void listen_too(struct guestd *g, int port)
 
 /* Become the sandbox of the message, which has been applied. */
 static void take_identity(struct guestd *g, const struct message_personalise *p,
+			  struct auth_jwt *jwt /* takes */,
 			  json_t *receipt /* takes */)
 {
-	free(g->token);
-	g->token = xstrdup(p->token);
+	auth_set_jwt(g->auth, jwt);
+	auth_set_token(g->auth, p->token);
 	free(g->sandbox);
 	g->sandbox = xstrdup(p->id);
 	json_decref(g->message);
@@ -164,6 +156,7 @@ static void take_identity(struct guestd *g, const struct message_personalise *p,
 static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
 {
 	struct message_personalise p;
+	struct auth_jwt *jwt = NULL;
 	json_t *receipt;
 	int r;
 
@@ -173,12 +166,15 @@ static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
 		r = sb_fail(err, SB_CONFLICT, "this is sandbox '%s' already",
 			    g->sandbox);
 	else
+		r = auth_jwt_parse(p.env, &jwt, err);
+	if (r == 0)
 		r = personal_apply(&p, g->run_dir, &receipt, err);
 	if (r == 0) {
-		take_identity(g, &p, receipt);
+		take_identity(g, &p, steal(&jwt), receipt);
 		r = personal_save(g->run_dir, g->message, receipt, err);
 		loop_work(g->loop, grow, NULL, NULL);
 	}
+	auth_jwt_free(jwt);
 	message_personalise_done(&p);
 	return r;
 }
@@ -255,6 +251,7 @@ static void resume(struct guestd *g)
 {
 	autojson json_t *msg = NULL, *receipt = NULL;
 	struct message_personalise p;
+	struct auth_jwt *jwt;
 	struct sb_err err;
 
 	if (personal_load(g->run_dir, &msg, &receipt, &err) < 0) {
@@ -266,19 +263,11 @@ static void resume(struct guestd *g)
 		log_warn("personal.json: %s", err.msg);
 		return;
 	}
-	take_identity(g, &p, steal(&receipt));
+	if (auth_jwt_parse(p.env, &jwt, &err) < 0)
+		log_warn("personal.json: %s", err.msg);
+	else
+		take_identity(g, &p, jwt, steal(&receipt));
 	message_personalise_done(&p);
-}
-
-static int take_token_file(struct guestd *g, const char *path,
-			   struct sb_err *err)
-{
-	if (fs_read(path, MAX_TOKEN_FILE, &g->token, NULL, err) < 0)
-		return -1;
-	g->token[strcspn(g->token, "\r\n")] = '\0';
-	if (!*g->token)
-		return sb_fail(err, SB_INVALID, "'%s' is empty", path);
-	return 0;
 }
 
 static int open_log(const struct options *o, struct sb_err *err)
@@ -316,13 +305,14 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 		.ctx = g,
 		.server = "guestd/" PACKAGE_VERSION,
 		.max_body = MAX_BODY,
-		.check_token = g->no_auth ? NULL : check_token,
-		.admit = admit,
+		.authorize = authorize,
 	};
+	struct auth_jwt *jwt;
 
-	if (open_log(o, err) < 0)
+	if (open_log(o, err) < 0 || auth_jwt_parse_environ(&jwt, err) < 0)
 		return -1;
-	if (o->token_file && take_token_file(g, o->token_file, err) < 0)
+	auth_set_jwt(g->auth, jwt);
+	if (o->token_file && auth_read_token(g->auth, o->token_file, err) < 0)
 		return -1;
 	g->processes = process_table_new(g->loop, g->run_dir, err);
 	if (!g->processes)
@@ -331,7 +321,7 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 	if (!g->httpd ||
 	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
 		return -1;
-	if (!guestd_is_open(g)) {
+	if (!auth_is_open(g->auth)) {
 		resume(g);
 		g->control = control_new(g->loop, o->control, on_message, g);
 	}
@@ -349,7 +339,7 @@ static void guestd_done(struct guestd *g)
 	httpd_free(g->httpd);
 	free(g->routes);
 	loop_free(g->loop);
-	free(g->token);
+	auth_free(g->auth);
 	free(g->sandbox);
 	free(g->languages_file);
 	json_decref(g->message);
@@ -456,7 +446,7 @@ int main(int argc, char **argv)
 	g.started_ms = clock_ms();
 	g.run_dir = o.run_dir;
 	g.listen = o.listen;
-	g.no_auth = o.no_auth;
+	g.auth = auth_new(o.no_auth);
 	g.own_log = !o.log;
 	g.languages_file = o.languages ? xstrdup(o.languages)
 				       : bundle_file("languages.json");

@@ -25,16 +25,9 @@ struct guestd {
 	const char *listen;
 	int port;
 	int64_t started_ms; /* monotonic */
-	bool no_auth;
-	char *token;	 /* NULL: nobody gets in */
+	struct auth *auth;
 	char *sandbox;	 /* its id, NULL until personalised */
 	json_t *message; /* what made us that, without its secrets */
 	json_t *receipt;
 	json_t *languages; /* looked for when first asked */
 };
-
-/* Whether requests are served: personalised, or run without a host. */
-static inline bool guestd_is_open(const struct guestd *g)
-{
-	return g->no_auth || g->token;
-}

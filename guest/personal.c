@@ -20,6 +20,7 @@
 #include "common/log.h"
 #include "common/token.h"
 #include "common/util.h"
+#include "guest/auth.h"
 #include "guest/personal.h"
 
 #define MAX_STATE (256 * 1024)
@@ -195,6 +196,7 @@ static int set_env(struct step *s, struct sb_err *err)
 	autojson json_t *left_out = json_array();
 	const char *name;
 	json_t *value;
+	size_t n = 0;
 
 	buf_adds(&plain, "");
 	buf_adds(&shell, "");
@@ -202,6 +204,9 @@ static int set_env(struct step *s, struct sb_err *err)
 	json_object_foreach((json_t *)s->p->env, name, value) {
 		const char *text = json_string_value(value);
 
+		if (auth_is_secret(name))
+			continue;
+		n++;
 		buf_addf(&plain, "%s=%s\n", name, text);
 		buf_addf(&shell, "export %s=", name);
 		add_shell_quoted(&shell, text);
@@ -215,7 +220,7 @@ static int set_env(struct step *s, struct sb_err *err)
 	    write_config(script, shell.p, err) < 0 ||
 	    set_login_env(login.p, err) < 0)
 		return -1;
-	json_put(s->receipt, "env", json_integer(json_object_size(s->p->env)));
+	json_put(s->receipt, "env", json_integer((json_int_t)n));
 	if (json_array_size(left_out))
 		json_object_set(s->receipt, "env_not_in_logins", left_out);
 	return 0;

@@ -53,6 +53,29 @@ expect 401
 request /v1/sandbox -H "Authorization: Bearer $t"
 expect 200 '"hostname":"demo"'
 
+# JWTs by the sandbox's environment: what runs in it does not get the secret.
+secret=fedcba9876543210fedcba9876543210-secret
+: > "$dir/said"
+personalise sb-1 '"env":{"A":"1","JWT_AUTH_REQUIRED":"true"},'
+wait_until 10 heard 'JWT_AUTH_REQUIRED is set, but not JWT_SECRET'
+: > "$dir/said"
+personalise sb-1 '"env":{"A":"1","JWT_SECRET":"'$secret'","JWT_AUTH_REQUIRED":"true"},'
+wait_until 10 heard '"type":"personalised"'
+heard '"env":2' || fail "$(cat "$dir/said")"
+grep -rqF "$secret" "$dir/run/env" "$dir/run/env.sh" /etc/environment \
+	"$dir/run/guestd.log" "$dir/said" && fail "the secret was told"
+# {"alg":"HS256"}.{} by Python's hmac.
+jwt=eyJhbGciOiJIUzI1NiJ9.e30.4sncG2zmTc2Ms2D4sNgVPj80Mr4rNsmUFM20-LJzfyY
+request /v1/sandbox -H "Authorization: Bearer $jwt"
+expect 200
+grep -qF "$secret" "$dir/body" && fail "/v1/sandbox tells the secret"
+request /v1/sandbox -H "Authorization: Bearer $t"
+expect 200
+stop_guestd
+start_guestd --control "$dir/port"
+request /v1/sandbox -H "Authorization: Bearer $jwt"
+expect 200
+
 # Another identity is refused; the same one may come again.
 : > "$dir/said"
 personalise sb-2 ''
@@ -61,6 +84,8 @@ wait_until 10 heard "this is sandbox 'sb-1' already"
 personalise sb-1 '"env":{},'
 wait_until 10 heard '"type":"personalised"'
 grep -q '^A=' "$dir/run/env" && fail "the old environment is still there"
+request /v1/sandbox -H "Authorization: Bearer $jwt"
+expect 401
 
 # What cannot be applied is an error that names the step.
 : > "$dir/said"

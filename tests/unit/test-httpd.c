@@ -152,9 +152,14 @@ static void get_body(struct http_req *req)
 	free(data);
 }
 
-static bool check_token(void *ctx, const char *token)
+static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
 {
-	return strcmp(token, "good") == 0;
+	const char *token = http_token(req), *q = http_query(req, "q");
+	bool good = (token && strcmp(token, "good") == 0) ||
+		    (q && strcmp(q, "good") == 0);
+
+	http_drop_query(req, "q");
+	return good ? 0 : sb_fail(err, SB_AUTH, "no");
 }
 
 static const struct http_route routes[] = {
@@ -182,7 +187,7 @@ static void start_server(void)
 		.routes = routes,
 		.server = "test",
 		.max_body = 1000,
-		.check_token = check_token,
+		.authorize = authorize,
 	};
 	struct sb_err err = { 0 };
 	struct stat st;
@@ -278,6 +283,13 @@ static void test_token(void)
 	   "the right one");
 	hclient_set_token(c, "good");
 	ok(hclient_json(c, "GET", "/hello/x", NULL, &j, &err) == 0, "this one");
+	json_decref(j);
+	hclient_set_token(c, NULL);
+	ok(hclient_json(c, "GET", "/hello/x?a=1&q=good&b=2", NULL, &j, &err) ==
+		   0,
+	   "or a query parameter");
+	ok(json_is_null(json_object_get(j, "q")),
+	   "which the handler does not see");
 	json_decref(j);
 	hclient_free(c);
 }
