@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "guest/api.h"
 #include "guest/run.h"
+#include "guest/signame.h"
 #include "guest/text.h"
 
 #define DEFAULT_LIMIT (1024 * 1024)
@@ -250,28 +251,6 @@ void post_process_stdin(struct http_req *req)
 		http_reply_empty(req, 204);
 }
 
-/* 15, "15", "TERM" or "SIGTERM". */
-static int parse_signal(const json_t *v, int *ret, struct sb_err *err)
-{
-	const char *name = json_string_value(v);
-	long long n = json_integer_value(v);
-
-	if (name && parse_num(name, 1, NSIG - 1, &n) < 0) {
-		if (str_starts(name, "SIG"))
-			name += 3;
-		for (n = NSIG - 1; n > 0; n--)
-			if (sigabbrev_np(n) &&
-			    strcmp(sigabbrev_np(n), name) == 0)
-				break;
-	}
-	if (n < 1 || n >= NSIG)
-		return sb_fail(err, SB_INVALID,
-			       "'signal' must be the name or the number of a "
-			       "signal, such as \"TERM\" or 15");
-	*ret = (int)n;
-	return 0;
-}
-
 static int send_signal(struct http_req *req, struct process *p,
 		       struct sb_err *err)
 {
@@ -281,7 +260,7 @@ static int send_signal(struct http_req *req, struct process *p,
 
 	if (http_body_json(req, &body, err) < 0 ||
 	    json_only(body, fields, err) < 0 ||
-	    parse_signal(json_object_get(body, "signal"), &signum, err) < 0)
+	    signame_parse(json_object_get(body, "signal"), &signum, err) < 0)
 		return -1;
 	return process_signal(p, signum, err);
 }

@@ -45,6 +45,17 @@ const struct http_route guestd_routes[] = {
 	  "Give a command something to read", { NULL } },
 	{ "POST", "/v1/processes/{id}/signal", post_process_signal, 0,
 	  "Send a signal to a command and all of its group", { NULL } },
+
+	{ "GET", "/v1/terminals", get_terminals, 0,
+	  "Open and recently ended terminals", { NULL } },
+	{ "POST", "/v1/terminals", post_terminal, 0,
+	  "Open a terminal", { NULL } },
+	{ "GET", "/v1/terminals/{id}", get_terminal, 0,
+	  "One terminal", { NULL } },
+	{ "DELETE", "/v1/terminals/{id}", delete_terminal, 0,
+	  "Hang up on a terminal and kill all that runs in it", { NULL } },
+	{ "GET", "/v1/terminal/ws", get_terminal_ws, 0,
+	  "WebSocket of a terminal, a new one if no id is given", { NULL } },
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 	/* clang-format on */
 };

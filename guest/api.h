@@ -27,6 +27,13 @@ void delete_process(struct http_req *req);
 void post_shell_exec(struct http_req *req);
 void post_shell_stream(struct http_req *req);
 
+/* api-terminal.c */
+void get_terminals(struct http_req *req);
+void post_terminal(struct http_req *req);
+void get_terminal(struct http_req *req);
+void delete_terminal(struct http_req *req);
+void get_terminal_ws(struct http_req *req);
+
 /* api-system.c */
 void get_health(struct http_req *req);
 void get_ready(struct http_req *req);

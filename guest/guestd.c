@@ -22,6 +22,7 @@
 #include "guest/personal.h"
 #include "guest/process.h"
 #include "guest/rootfs.h"
+#include "guest/terminal.h"
 
 #define MAX_BODY (8 * 1024 * 1024)
 #define MAX_LOG (4 * 1024 * 1024)
@@ -317,6 +318,7 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 	g->processes = process_table_new(g->loop, g->run_dir, err);
 	if (!g->processes)
 		return -1;
+	g->terminals = terminal_table_new(g->loop);
 	g->httpd = httpd_new(g->loop, &cfg, err);
 	if (!g->httpd ||
 	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
@@ -336,6 +338,7 @@ static void guestd_done(struct guestd *g)
 {
 	control_free(g->control);
 	process_table_free(g->processes);
+	terminal_table_free(g->terminals);
 	httpd_free(g->httpd);
 	free(g->routes);
 	loop_free(g->loop);

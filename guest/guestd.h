@@ -19,6 +19,7 @@ struct guestd {
 	struct http_route *routes;
 	struct control *control;
 	struct process_table *processes;
+	struct terminal_table *terminals;
 	const char *run_dir;
 	char *languages_file; /* JSON, see toolchain.h */
 	bool own_log;	      /* not one that was asked for */

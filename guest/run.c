@@ -8,6 +8,7 @@
 
 #include "common/json.h"
 #include "guest/run.h"
+#include "guest/signame.h"
 #include "guest/text.h"
 
 #define DEFAULT_OUTPUT (1024 * 1024)
@@ -90,6 +91,11 @@ int run_as(struct guestd *g, const struct run_params *r, struct spawn_as **ret,
 	return 0;
 }
 
+const char *run_workspace(const struct guestd *g)
+{
+	return json_str_or(g->message, "workspace", GUESTD_WORKSPACE);
+}
+
 int run_start(struct guestd *g, const struct run_params *r,
 	      const struct spawn_as *as, const char *const argv[],
 	      const char *command, struct process **ret, struct sb_err *err)
@@ -98,8 +104,7 @@ int run_start(struct guestd *g, const struct run_params *r,
 		.as = as,
 		.argv = argv,
 		.command = command,
-		.workspace =
-			json_str_or(g->message, "workspace", GUESTD_WORKSPACE),
+		.workspace = run_workspace(g),
 		.cwd = str_empty(r->cwd) ? NULL : r->cwd,
 		.timeout_ms = r->timeout_ms,
 	};
@@ -128,9 +133,7 @@ void run_put_status(json_t *j, const struct process *p)
 	process_get_status(p, &st);
 	json_put(j, "exit_code",
 		 st.running ? json_null() : json_integer(st.exit_code));
-	json_put(j, "signal",
-		 st.signal ? json_sprintf("SIG%s", sigabbrev_np(st.signal))
-			   : json_null());
+	json_put(j, "signal", signame_json(st.signal));
 	json_put(j, "timed_out", json_boolean(st.timed_out));
 	json_put(j, "truncated", json_boolean(is_truncated(p)));
 	json_put(j, "duration_ms", json_integer(st.duration_ms));

@@ -28,6 +28,9 @@ int run_parse(const json_t *body, struct run_params *ret, struct sb_err *err);
 int run_as(struct guestd *g, const struct run_params *r, struct spawn_as **ret,
 	   struct sb_err *err);
 
+/* Where programs run unless they are told otherwise. */
+const char *run_workspace(const struct guestd *g);
+
 /* Start argv[]; *ret is the caller's to process_unref(). */
 int run_start(struct guestd *g, const struct run_params *r,
 	      const struct spawn_as *as, const char *const argv[],

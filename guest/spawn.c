@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "common/fs.h"
@@ -130,6 +132,13 @@ static char **find_env(const struct spawn_as *as, const char *name, size_t len)
 	return NULL;
 }
 
+const char *spawn_as_getenv(const struct spawn_as *as, const char *name)
+{
+	char **pair = find_env(as, name, strlen(name));
+
+	return pair ? *pair + strlen(name) + 1 : NULL;
+}
+
 static void put_env(struct spawn_as *as, char *pair /* takes */)
 {
 	char **old = find_env(as, pair, strcspn(pair, "="));
@@ -164,16 +173,16 @@ void spawn_as_read_env(struct spawn_as *as, const char *path)
 
 char *spawn_as_find(const struct spawn_as *as, const char *program)
 {
-	char **pair = find_env(as, "PATH", 4);
-	autofree char *dirs = xstrdup(pair ? *pair + 5 : "");
+	const char *path = spawn_as_getenv(as, "PATH");
+	autofree char *dirs = xstrdup(path ? path : "");
 	char *save, *d;
 
 	for (d = strtok_r(dirs, ":", &save); d;
 	     d = strtok_r(NULL, ":", &save)) {
-		autofree char *path = xasprintf("%s/%s", d, program);
+		autofree char *file = xasprintf("%s/%s", d, program);
 
-		if (access(path, X_OK) == 0)
-			return steal(&path);
+		if (access(file, X_OK) == 0)
+			return steal(&file);
 	}
 	return NULL;
 }
@@ -193,6 +202,7 @@ struct child {
 	const char *const *argv;
 	const char *base, *cwd;
 	int fd[3];
+	bool tty; /* fd[0] is to control it */
 	int report;
 };
 
@@ -259,6 +269,8 @@ static __attribute__((noreturn)) void run_child(const struct child *c)
 	for (int i = 0; i < 3; i++)
 		if (dup2(c->fd[i], i) < 0)
 			child_fail(c, IN_SETUP);
+	if (c->tty && ioctl(0, TIOCSCTTY, 0) < 0)
+		child_fail(c, IN_SETUP);
 	be_killable();
 	set_limits();
 	if (become(c->as) < 0)
@@ -400,5 +412,45 @@ int spawn(const struct spawn_as *as, const char *const argv[],
 	ret_pipes->in = steal_fd(&in);
 	ret_pipes->out = steal_fd(&out);
 	ret_pipes->err = steal_fd(&errs);
+	return 0;
+}
+
+static void set_modes(int slave, int cols, int rows)
+{
+	struct winsize size = { .ws_col = cols, .ws_row = rows };
+	struct termios t;
+
+	ioctl(slave, TIOCSWINSZ, &size);
+	if (tcgetattr(slave, &t) == 0) {
+		t.c_iflag |= IUTF8; /* to erase characters, not bytes */
+		tcsetattr(slave, TCSANOW, &t);
+	}
+}
+
+int spawn_pty(const struct spawn_as *as, const char *const argv[],
+	      const char *workspace, const char *cwd, int cols, int rows,
+	      pid_t *ret_pid, int *ret_master, struct sb_err *err)
+{
+	autoclose int master = -1, slave = -1;
+	struct child c = { .as = as,
+			   .argv = argv,
+			   .cwd = cwd,
+			   .base = workspace,
+			   .tty = true };
+
+	master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	if (master >= 0 && unlockpt(master) == 0)
+		slave = ioctl(master, TIOCGPTPEER,
+			      O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0 ||
+	    (as->change && (fchown(slave, as->uid, (gid_t)-1) < 0 ||
+			    fchmod(slave, 0620) < 0)))
+		return sb_fail(err, SB_BUSY, "cannot make a terminal: %m");
+	set_modes(slave, cols, rows);
+	for (int i = 0; i < 3; i++)
+		c.fd[i] = slave;
+	if (start(&c, ret_pid, err) < 0)
+		return -1;
+	*ret_master = steal_fd(&master);
 	return 0;
 }

@@ -41,6 +41,8 @@ char *spawn_as_find(const struct spawn_as *as, const char *program);
 int spawn_as_own(const struct spawn_as *as, const char *path,
 		 struct sb_err *err);
 const char *spawn_as_user(const struct spawn_as *as);
+/* NULL if it is not set. */
+const char *spawn_as_getenv(const struct spawn_as *as, const char *name);
 
 /* Our ends of the child's pipes; non-blocking. */
 struct spawn_pipes {
@@ -56,3 +58,11 @@ struct spawn_pipes {
 int spawn(const struct spawn_as *as, const char *const argv[],
 	  const char *workspace, const char *cwd, bool with_stdin,
 	  pid_t *ret_pid, struct spawn_pipes *ret_pipes, struct sb_err *err);
+
+/*
+ * The same on a terminal of its own; *ret_master is our end of it,
+ * non-blocking.
+ */
+int spawn_pty(const struct spawn_as *as, const char *const argv[],
+	      const char *workspace, const char *cwd, int cols, int rows,
+	      pid_t *ret_pid, int *ret_master, struct sb_err *err);
