@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/clock.h"
 #include "common/httpd-private.h"
 
 /* Seconds. */
@@ -179,6 +180,7 @@ static struct http_req *new_request(struct http_conn *c)
 	req->conn = c;
 	req->loop = c->h->loop;
 	req->ctx = c->h->cfg.ctx;
+	req->began_ms = clock_ms();
 	c->req = req;
 	c->unread = true;
 	return req;

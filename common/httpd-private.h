@@ -66,13 +66,15 @@ struct http_req {
 	struct http_conn *conn;
 	struct loop *loop;
 	void *ctx;
+	int64_t began_ms;
 	struct http1_head head;
 	struct http_target target;
 	const struct http_route *route;
 	const char *route_path;
 	struct buf body;
 	struct buf headers; /* for the reply */
-	bool running;	    /* the handler has it */
+	bool has_cache_control;
+	bool running; /* the handler has it */
 	bool is_head;
 	bool keep; /* the connection, after the reply */
 	void (*on_leave)(void *arg);

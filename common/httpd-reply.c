@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/httpd-private.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -26,6 +28,7 @@ static const char *reason(int status)
 		{ 204, "No Content" },
 		{ 206, "Partial Content" },
 		{ 304, "Not Modified" },
+		{ 307, "Temporary Redirect" },
 		{ 400, "Bad Request" },
 		{ 401, "Unauthorized" },
 		{ 403, "Forbidden" },
@@ -59,6 +62,22 @@ static void count(struct httpd *h, int status)
 		h->stats.client_errors++;
 }
 
+/* Without the query, which may hold a credential. */
+static void log_request(const struct http_req *req, int status)
+{
+	enum log_level level = status >= 500 ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG;
+	json_t *j;
+
+	if (level > log_get_level())
+		return;
+	j = json_object();
+	json_put(j, "method", json_str(req->head.method));
+	json_put(j, "path", json_str(req->target.path));
+	json_put(j, "status", json_integer(status));
+	json_put(j, "ms", json_integer(clock_ms() - req->began_ms));
+	log_fields(level, j, "request");
+}
+
 void reply_begin_head(struct http_req *req, int status, const char *type)
 {
 	struct http_conn *c = req->conn;
@@ -73,12 +92,12 @@ void reply_begin_head(struct http_req *req, int status, const char *type)
 		 reason(status), c->h->cfg.server, date);
 	if (type)
 		buf_addf(out, "Content-Type: %s\r\n", type);
-	buf_adds(out, "Cache-Control: no-store\r\n"
-		      "X-Content-Type-Options: nosniff\r\n");
+	if (!req->has_cache_control)
+		buf_adds(out, "Cache-Control: no-store\r\n");
+	buf_adds(out, "X-Content-Type-Options: nosniff\r\n");
 	buf_add(out, req->headers.p, req->headers.len);
 	count(c->h, status);
-	log_debug("%s '%s' %d", req->head.method ? req->head.method : "-",
-		  req->target.path ? req->target.path : "", status);
+	log_request(req, status);
 }
 
 static void end_head(struct http_req *req)
@@ -155,8 +174,11 @@ void http_fail(struct http_req *req, const struct sb_err *err)
 void http_set_header(struct http_req *req, const char *name, const char *value)
 {
 	/* A line break would let a value forge more headers. */
-	if (!value[strcspn(value, "\r\n")])
-		buf_addf(&req->headers, "%s: %s\r\n", name, value);
+	if (value[strcspn(value, "\r\n")])
+		return;
+	buf_addf(&req->headers, "%s: %s\r\n", name, value);
+	if (strcasecmp(name, "Cache-Control") == 0)
+		req->has_cache_control = true;
 }
 
 static void beat(void *arg)

@@ -35,6 +35,11 @@ const char *http_path(const struct http_req *req)
 	return req->target.path;
 }
 
+const char *http_target(const struct http_req *req)
+{
+	return req->head.target;
+}
+
 const char *http_param(const struct http_req *req, const char *name)
 {
 	return route_param(req->route_path, &req->target, name);

@@ -145,6 +145,8 @@ size_t http_ws_send(struct http_ws *ws, bool text, const void *data, size_t len)
 void http_ws_pause(struct http_ws *ws)
 {
 	ws->paused = true;
+	if (ws->conn && !ws->ended)
+		conn_kick(ws->conn);
 }
 
 void http_ws_resume(struct http_ws *ws)

@@ -92,6 +92,8 @@ int httpd_listen_tcp(struct httpd *h, const char *addr, int port, int *ret_port,
 void *http_ctx(const struct http_req *req);
 const char *http_method(const struct http_req *req);
 const char *http_path(const struct http_req *req);
+/* As it was sent: path and query, not decoded. */
+const char *http_target(const struct http_req *req);
 const char *http_param(const struct http_req *req, const char *name);
 /* NULL when absent, "" when given without value; percent-decoded. */
 const char *http_query(const struct http_req *req, const char *name);
@@ -144,7 +146,8 @@ void http_reply_empty(struct http_req *req, int status);
 /* The problem object of err, and the reply with it. */
 json_t *http_problem(const struct sb_err *err);
 void http_fail(struct http_req *req, const struct sb_err *err);
-/* Add a header to the reply that is to come. */
+/* Add a header to the reply that is to come.  Without a Cache-Control of its
+ * own nobody is to keep the reply. */
 void http_set_header(struct http_req *req, const char *name, const char *value);
 
 /*

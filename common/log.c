@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/log-line.h"
 #include "common/log.h"
 #include "common/util.h"
 
@@ -58,6 +59,16 @@ int log_open(const char *path, bool json, struct sb_err *err)
 	return 0;
 }
 
+char *log_path(void)
+{
+	char *path;
+
+	pthread_mutex_lock(&the_log.lock);
+	path = xstrdup0(the_log.path);
+	pthread_mutex_unlock(&the_log.lock);
+	return path;
+}
+
 void log_set_level(enum log_level level)
 {
 	the_log.level = level;
@@ -66,19 +77,6 @@ void log_set_level(enum log_level level)
 enum log_level log_get_level(void)
 {
 	return the_log.level;
-}
-
-/* Make control bytes visible, in place of letting them act. */
-static void escape(struct buf *b, const char *s)
-{
-	for (; *s; s++) {
-		unsigned char c = *s;
-
-		if (c < 0x20 || c == 0x7f)
-			buf_addf(b, "\\x%02x", c);
-		else
-			buf_add(b, s, 1);
-	}
 }
 
 static void rotate(void)
@@ -99,41 +97,40 @@ static void rotate(void)
 	the_log.fd = fd;
 }
 
-static void format_record(struct buf *b, enum log_level level, const char *msg)
+static void format_record(struct buf *b, enum log_level level, json_t *fields,
+			  const char *msg)
 {
+	autojson json_t *j = json_object();
+	autofree char *text = NULL;
 	char iso[CLOCK_ISO_LEN];
 
 	clock_iso(clock_wall_ms(), iso);
+	json_put(j, "ts", json_string(iso));
+	json_put(j, "level", json_string(level_names[level]));
+	json_put(j, "msg", json_str(msg));
+	if (fields)
+		json_object_update_missing(j, fields);
 	if (the_log.json) {
-		autojson json_t *j = json_object();
-		autofree char *s = NULL;
-
-		json_put(j, "time", json_string(iso));
-		json_put(j, "level", json_string(level_names[level]));
-		json_put(j, "msg", json_str(msg));
-		s = json_print(j);
-		buf_adds(b, s);
+		text = json_print(j);
+		buf_adds(b, text);
 	} else {
-		buf_addf(b, "%s %s: ", iso, level_names[level]);
-		escape(b, msg);
+		log_record_text(j, b);
 	}
 	buf_adds(b, "\n");
 }
 
-void log_write(enum log_level level, const char *fmt, ...)
+__attribute__((format(printf, 3, 0))) static void
+write_record(enum log_level level, json_t *fields, const char *fmt, va_list ap)
 {
 	autobuf struct buf b = { 0 };
 	char msg[LOG_MAX_RECORD];
 	int saved = errno;
-	va_list ap;
 
 	if (level > the_log.level)
 		return;
-	va_start(ap, fmt);
 	vsnprintf(msg, sizeof(msg), fmt, ap);
-	va_end(ap);
 	pthread_mutex_lock(&the_log.lock);
-	format_record(&b, level, msg);
+	format_record(&b, level, fields, msg);
 	if (the_log.fd >= 0)
 		rotate();
 	/* A log that cannot be written has nobody to tell. */
@@ -141,4 +138,23 @@ void log_write(enum log_level level, const char *fmt, ...)
 			   b.len);
 	pthread_mutex_unlock(&the_log.lock);
 	errno = saved;
+}
+
+void log_write(enum log_level level, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	write_record(level, NULL, fmt, ap);
+	va_end(ap);
+}
+
+void log_fields(enum log_level level, json_t *fields, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	write_record(level, fields, fmt, ap);
+	va_end(ap);
+	json_decref(fields);
 }

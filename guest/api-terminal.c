@@ -10,6 +10,7 @@
 #include "guest/api.h"
 #include "guest/run.h"
 #include "guest/signame.h"
+#include "guest/static.h"
 #include "guest/terminal-view.h"
 
 #define DEFAULT_COLS 80
@@ -305,4 +306,17 @@ void get_terminal_ws(struct http_req *req)
 		http_fail(req, &err);
 	else
 		terminal_view(req, t, &view);
+}
+
+void get_terminal_page(struct http_req *req)
+{
+	const struct guestd *g = http_ctx(req);
+	const char *name = static_name(req, "/terminal");
+
+	if (name)
+		static_reply(g->terminal_page, req, name,
+			     "default-src 'none'; script-src 'self'; "
+			     "style-src 'self'; img-src 'self' data:; "
+			     "connect-src 'self'; base-uri 'none'; "
+			     "form-action 'none'; frame-ancestors 'self'");
 }

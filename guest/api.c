@@ -19,6 +19,8 @@ const struct http_route guestd_routes[] = {
 	{ "GET", "/metrics", get_metrics, 0,
 	  "Figures for Prometheus", { NULL } },
 
+	{ "GET", "/v1/logs", get_logs, 0,
+	  "What guestd has logged, and goes on logging", { NULL } },
 	{ "POST", "/v1/tickets", post_ticket, 0,
 	  "Make a one-time ticket for a URL", { "/tickets" } },
 
@@ -56,6 +58,8 @@ const struct http_route guestd_routes[] = {
 	  "Hang up on a terminal and kill all that runs in it", { NULL } },
 	{ "GET", "/v1/terminal/ws", get_terminal_ws, 0,
 	  "WebSocket of a terminal, a new one if no id is given", { NULL } },
+	{ "GET", "/terminal", get_terminal_page, HTTP_PUBLIC,
+	  "The page of a terminal, for browsers", { "/terminal/{file}" } },
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 	/* clang-format on */
 };

@@ -15,6 +15,9 @@ void post_ticket(struct http_req *req);
 /* api-code.c */
 void post_code(struct http_req *req);
 
+/* api-logs.c */
+void get_logs(struct http_req *req);
+
 /* api-processes.c */
 void get_processes(struct http_req *req);
 void get_process(struct http_req *req);
@@ -33,6 +36,7 @@ void post_terminal(struct http_req *req);
 void get_terminal(struct http_req *req);
 void delete_terminal(struct http_req *req);
 void get_terminal_ws(struct http_req *req);
+void get_terminal_page(struct http_req *req);
 
 /* api-system.c */
 void get_health(struct http_req *req);

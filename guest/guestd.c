@@ -22,6 +22,7 @@
 #include "guest/personal.h"
 #include "guest/process.h"
 #include "guest/rootfs.h"
+#include "guest/static.h"
 #include "guest/terminal.h"
 
 #define MAX_BODY (8 * 1024 * 1024)
@@ -38,6 +39,7 @@ struct options {
 	const char *run_dir;
 	const char *log;
 	const char *languages;
+	const char *share;
 };
 
 static const char usage[] =
@@ -53,7 +55,9 @@ static const char usage[] =
 	")\n"
 	"  --run-dir DIR      state of this boot (/run/sandbox)\n"
 	"  --log FILE         log to FILE (DIR/guestd.log, then in the share)\n"
+	"  --debug            log more, such as every request\n"
 	"  --languages FILE   how to run code (languages.json of the bundle)\n"
+	"  --share DIR        files of the pages (share of the bundle)\n"
 	"  --version, --help\n";
 
 static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
@@ -206,6 +210,14 @@ static char *bundle_file(const char *name)
 	return xasprintf("%s/%s", exe, name);
 }
 
+static struct static_site *page(const char *name, const char *share)
+{
+	autofree char *dflt = bundle_file("share");
+	autofree char *dir = xasprintf("%s/%s", share ? share : dflt, name);
+
+	return static_site_new(dir);
+}
+
 static json_t *bundle_hash(void)
 {
 	autofree char *path = bundle_file(".hash");
@@ -339,6 +351,7 @@ static void guestd_done(struct guestd *g)
 	control_free(g->control);
 	process_table_free(g->processes);
 	terminal_table_free(g->terminals);
+	static_site_free(g->terminal_page);
 	httpd_free(g->httpd);
 	free(g->routes);
 	loop_free(g->loop);
@@ -366,7 +379,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 		OPT_CONTROL,
 		OPT_RUN_DIR,
 		OPT_LOG,
+		OPT_DEBUG,
 		OPT_LANGUAGES,
+		OPT_SHARE,
 		OPT_VERSION,
 		OPT_HELP
 	};
@@ -379,7 +394,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "control",    required_argument, NULL, OPT_CONTROL },
 		{ "run-dir",    required_argument, NULL, OPT_RUN_DIR },
 		{ "log",        required_argument, NULL, OPT_LOG },
+		{ "debug",      no_argument,       NULL, OPT_DEBUG },
 		{ "languages",  required_argument, NULL, OPT_LANGUAGES },
+		{ "share",      required_argument, NULL, OPT_SHARE },
 		{ "version",    no_argument,       NULL, OPT_VERSION },
 		{ "help",       no_argument,       NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
@@ -413,8 +430,14 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case OPT_LOG:
 			o->log = optarg;
 			break;
+		case OPT_DEBUG:
+			log_set_level(LOG_LEVEL_DEBUG);
+			break;
 		case OPT_LANGUAGES:
 			o->languages = optarg;
+			break;
+		case OPT_SHARE:
+			o->share = optarg;
 			break;
 		case OPT_VERSION:
 			puts("guestd " PACKAGE_VERSION);
@@ -453,6 +476,7 @@ int main(int argc, char **argv)
 	g.own_log = !o.log;
 	g.languages_file = o.languages ? xstrdup(o.languages)
 				       : bundle_file("languages.json");
+	g.terminal_page = page("terminal", o.share);
 	r = start(&g, &o, &err);
 	if (r == 0) {
 		loop_run(g.loop);

@@ -20,6 +20,7 @@ struct guestd {
 	struct control *control;
 	struct process_table *processes;
 	struct terminal_table *terminals;
+	struct static_site *terminal_page;
 	const char *run_dir;
 	char *languages_file; /* JSON, see toolchain.h */
 	bool own_log;	      /* not one that was asked for */

@@ -54,6 +54,9 @@ static void send_hello(struct viewer *v, uint64_t skipped)
 	json_put(j, "type", json_str("hello"));
 	json_put(j, "id", json_str(st.id));
 	json_put(j, "offset", json_integer((json_int_t)v->watch.at));
+	/* What comes up to here was printed before. */
+	json_put(j, "end",
+		 json_integer((json_int_t)terminal_output(v->t)->end));
 	json_put(j, "cols", json_integer(st.cols));
 	json_put(j, "rows", json_integer(st.rows));
 	json_put(j, "pid", json_integer(st.pid));

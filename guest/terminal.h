@@ -28,7 +28,7 @@ struct terminal_table;
 
 struct terminal_table *terminal_table_new(struct loop *l);
 /* Hangs up on all of them.  After loop_run(), before httpd_free(). */
-void terminal_table_free(struct terminal_table *t);
+void terminal_table_free(struct terminal_table *table);
 
 struct terminal_config {
 	const struct spawn_as *as;
@@ -42,16 +42,17 @@ struct terminal_config {
  * SB_BUSY when TERMINAL_MAX_RUNNING run.  *ret is the table's, and goes when it
  * is among the oldest ended; who keeps it takes a reference.
  */
-int terminal_start(struct terminal_table *t, const struct terminal_config *cfg,
-		   struct terminal **ret, struct sb_err *err);
+int terminal_start(struct terminal_table *table,
+		   const struct terminal_config *cfg, struct terminal **ret,
+		   struct sb_err *err);
 struct terminal *terminal_ref(struct terminal *t);
 void terminal_unref(struct terminal *t);
 
 /* Borrowed; NULL when there is none, or not any more. */
-struct terminal *terminal_find(struct terminal_table *t, const char *id);
+struct terminal *terminal_find(struct terminal_table *table, const char *id);
 /* All of them, what began or ended last first: NULL begins, NULL ends. */
-struct terminal *terminal_next(struct terminal_table *t,
-			       const struct terminal *term);
+struct terminal *terminal_next(struct terminal_table *table,
+			       const struct terminal *t);
 
 /* signal 0: it ended by itself with exit_code.  Strings are the terminal's. */
 struct terminal_status {

@@ -4,31 +4,23 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/util.h"
 #include "host/api.h"
 #include "host/api-util.h"
 #include "host/logs.h"
 
-/* Without ?follow at most this much of a log's end is answered. */
-#define MAX_REPLY (8 << 20)
+/* Two files of a log, at most; it may grow while it is read. */
+#define MAX_REPLY (2 * LOG_READ_MAX_TAIL)
 
-static void reply_once(struct http_req *req, int fd, off_t offset)
+static void reply_once(struct http_req *req, struct log_reader *r)
 {
 	autobuf struct buf b = { 0 };
-	char block[65536];
-	struct stat st;
-	ssize_t n;
+	const char *data;
+	size_t n;
 
-	if (fstat(fd, &st) == 0)
-		offset = MAX(offset, st.st_size - MAX_REPLY);
-	while (b.len < MAX_REPLY &&
-	       (n = pread(fd, block, sizeof(block), offset)) > 0) {
-		buf_add(&b, block, n);
-		offset += n;
-	}
+	while (b.len < MAX_REPLY && (n = log_reader_bytes(r, &data)) > 0)
+		buf_add(&b, data, n);
 	http_reply(req, 200, "text/plain; charset=utf-8", b.p ? b.p : "",
 		   b.len);
 }
@@ -37,26 +29,25 @@ void api_logs(struct http_req *req)
 {
 	struct daemon *d = http_ctx(req);
 	const char *source = http_query(req, "source");
-	autofree char *path = NULL;
-	autoclose int fd = -1;
 	long long lines = LLONG_MAX;
 	bool follow = false;
 	struct sandbox *sb;
 	struct sb_err err;
-	off_t offset;
+	struct logs *l;
 
 	if (api_find(req, &sb) < 0)
 		return;
 	if (http_query_bool(req, "follow", &follow, &err) < 0 ||
 	    http_query_int(req, "lines", 0, 1000000000, &lines, &err) < 0 ||
-	    logs_open(d, sb, source ? source : "serial", &fd, &path, &err) <
-		    0) {
+	    logs_open(d, sb, source ? source : "serial", &l, &err) < 0) {
 		http_fail(req, &err);
 		return;
 	}
-	offset = logs_tail(fd, lines);
-	if (follow)
-		logs_follow(d, sb, req, steal_fd(&fd), path, offset);
-	else
-		reply_once(req, fd, offset);
+	log_reader_tail(logs_reader(l), lines, 0);
+	if (follow) {
+		logs_follow(d, sb, req, l);
+	} else {
+		reply_once(req, logs_reader(l));
+		logs_close(l);
+	}
 }

@@ -8,6 +8,7 @@
 
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/log-line.h"
 #include "common/util.h"
 #include "host/cmd.h"
 #include "host/ctl-daemon.h"
@@ -16,6 +17,7 @@
 #include "host/ctl-term.h"
 
 #define MAX_JSON (16 << 20) /* bytes of a log in one JSON value */
+#define MAX_RECORD (64 << 10)
 
 struct values {
 	bool follow;
@@ -48,9 +50,47 @@ static const struct opt opts[] = {
 
 struct sink {
 	bool terminal;
+	bool records; /* JSON lines, to be made readable */
 	struct sanitize filter;
+	struct buf line;  /* a record that has not come whole */
 	struct buf *keep; /* collect here instead of printing */
 };
+
+static bool is_records(const struct values *v)
+{
+	return v->source && strcmp(v->source, "guestd") == 0;
+}
+
+/* One line of JSON as text for people. */
+static void add_record(struct sink *s, const char *line, size_t len,
+		       struct buf *out)
+{
+	autojson json_t *j = log_line_json(line, len);
+	autobuf struct buf text = { 0 };
+
+	log_record_text(j, &text);
+	buf_adds(&text, "\n");
+	sanitize_feed(&s->filter, text.p, text.len, out);
+}
+
+static void add_records(struct sink *s, struct buf *out)
+{
+	struct buf *b = &s->line;
+	size_t done = 0;
+	const char *nl;
+
+	while ((nl = memchr(b->p + done, '\n', b->len - done))) {
+		size_t n = nl - (b->p + done);
+
+		add_record(s, b->p + done, n, out);
+		done += n + 1;
+	}
+	buf_drop(b, done);
+	if (b->len > MAX_RECORD) {
+		add_record(s, b->p, b->len, out);
+		b->len = 0;
+	}
+}
 
 static int on_data(void *arg, const char *data, size_t len)
 {
@@ -63,8 +103,24 @@ static int on_data(void *arg, const char *data, size_t len)
 	}
 	if (!s->terminal)
 		return fs_write_all(STDOUT_FILENO, data, len) != 0;
-	sanitize_feed(&s->filter, data, len, &out);
+	if (s->records) {
+		buf_add(&s->line, data, len);
+		add_records(s, &out);
+	} else {
+		sanitize_feed(&s->filter, data, len, &out);
+	}
 	return fs_write_all(STDOUT_FILENO, out.p, out.len) != 0;
+}
+
+static void end_output(struct sink *s)
+{
+	autobuf struct buf out = { 0 };
+
+	if (s->line.len)
+		add_record(s, s->line.p, s->line.len, &out);
+	buf_done(&s->line);
+	sanitize_end(&s->filter, &out);
+	(void)fs_write_all(STDOUT_FILENO, out.p, out.len);
 }
 
 static char *path_of(const char *name, const struct values *v)
@@ -97,7 +153,8 @@ static int print_json(const struct values *v, const struct buf *text,
 		const char *nl = memchr(p, '\n', end - p);
 		size_t n = (nl ? nl : end) - p;
 
-		json_array_append_new(lines, json_text(p, n));
+		json_array_append_new(lines, is_records(v) ? log_line_json(p, n)
+							   : json_text(p, n));
 		p += n + 1;
 	}
 	out_json(j);
@@ -109,8 +166,9 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	const struct values *v = a->values;
 	autofree char *path = path_of(a->argv[0], v);
 	autobuf struct buf keep = { 0 };
-	autobuf struct buf last = { 0 };
-	struct sink s = { .keep = c->json ? &keep : NULL };
+	struct sink s = { .keep = c->json ? &keep : NULL,
+			  .records = is_records(v) };
+	int r;
 
 	if (c->json && v->follow)
 		return sb_fail(err, SB_INVALID,
@@ -121,13 +179,11 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 		return -1;
 	if (v->follow)
 		hclient_set_timeout(c->daemon, -1);
-	if (hclient_stream(c->daemon, path, on_data, &s, err))
-		return -1;
-	if (c->json)
-		return print_json(v, &keep, err);
-	sanitize_end(&s.filter, &last);
-	(void)fs_write_all(STDOUT_FILENO, last.p, last.len);
-	return 0;
+	r = hclient_stream(c->daemon, path, on_data, &s, err);
+	end_output(&s);
+	if (r == 0 && c->json)
+		r = print_json(v, &keep, err);
+	return r;
 }
 
 const struct cmd cmd_logs = {
@@ -137,7 +193,8 @@ const struct cmd cmd_logs = {
 	.args = "NAME",
 	.summary = "print a sandbox's logs",
 	.detail = "On a terminal, escape sequences other than colours are left "
-		  "out; a file or a pipe gets the bytes as they are.",
+		  "out, and records of guestd are made readable; a file or a "
+		  "pipe gets the bytes as they are.",
 	.examples = "sandboxctl logs demo -f\n"
 		    "sandboxctl logs demo --source guestd -n 20",
 	.opts = opts,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/json.h"
 #include "common/util.h"
 #include "host/ctl-out.h"
@@ -132,9 +133,7 @@ const char *out_span(long long seconds, char out[OUT_SIZE_LEN])
 
 time_t out_parse_time(const char *iso)
 {
-	struct tm tm = { 0 };
+	int64_t ms;
 
-	if (!iso || !strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm))
-		return -1;
-	return timegm(&tm);
+	return iso && clock_parse(iso, &ms) == 0 ? (time_t)(ms / 1000) : -1;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,69 +15,88 @@
 #include "common/util.h"
 #include "host/logs.h"
 
-#define BLOCK 65536
 /* A guest can print for ever; the serial log then starts again. */
 #define SERIAL_MAX (8 << 20)
 
-int logs_open(struct daemon *d, const struct sandbox *sb, const char *source,
-	      int *ret_fd, char **ret_path, struct sb_err *err)
+struct logs {
+	char *dir, *file;
+	bool rotates; /* to FILE.1 */
+	struct log_reader *reader;
+};
+
+void logs_close(struct logs *l)
 {
-	autofree char *dir = NULL, *file = NULL, *domain = sandbox_domain(sb);
+	if (!l)
+		return;
+	log_reader_free(l->reader);
+	free(l->dir);
+	free(l->file);
+	free(l);
+}
+
+static int open_file(void *arg, bool older)
+{
+	const struct logs *l = arg;
+	autofree char *file = xasprintf("%s%s", l->file, older ? ".1" : "");
+	int fd;
+
+	if (older && !l->rotates)
+		return -1;
+	return fs_open_beneath(l->dir, file, &fd, NULL) == 0 ? fd : -1;
+}
+
+static int locate(struct daemon *d, const struct sandbox *sb,
+		  const char *source, struct logs *l, struct sb_err *err)
+{
+	autofree char *domain = sandbox_domain(sb);
 	struct vm_host *vm;
+	char *slash;
 
 	if (strcmp(source, "serial") == 0) {
-		dir = sandbox_path(sb, "vm");
-		file = xstrdup("serial.log");
+		l->dir = sandbox_path(sb, "vm");
+		l->file = xstrdup("serial.log");
 	} else if (strcmp(source, "guestd") == 0) {
-		dir = sandbox_path(sb, "share");
-		file = xasprintf("logs/%s", sb->spec.server_log);
+		l->dir = sandbox_path(sb, "share");
+		l->file = xasprintf("logs/%s", sb->spec.server_log);
+		l->rotates = true;
 	} else if (strcmp(source, "qemu") == 0) {
-		char *slash;
-
 		if (daemon_vm(d, &vm, err) < 0)
 			return -1;
-		dir = vm_log_path(vm, domain);
-		slash = strrchr(dir, '/');
-		file = xstrdup(slash + 1);
+		l->dir = vm_log_path(vm, domain);
+		slash = strrchr(l->dir, '/');
+		l->file = xstrdup(slash + 1);
 		*slash = '\0';
 	} else {
 		return sb_fail(err, SB_INVALID,
 			       "source '%s' is not serial, guestd or qemu",
 			       source);
 	}
-	if (fs_open_beneath(dir, file, ret_fd, err) < 0) {
-		if (err->code != SB_NOTFOUND)
-			return -1;
-		return sb_fail(err, SB_NOTFOUND,
-			       "sandbox '%s' has no %s log yet", sb->name,
-			       source);
-	}
-	*ret_path = xasprintf("%s/%s", dir, file);
 	return 0;
 }
 
-off_t logs_tail(int fd, long long n)
+int logs_open(struct daemon *d, const struct sandbox *sb, const char *source,
+	      struct logs **ret, struct sb_err *err)
 {
-	char block[BLOCK];
-	struct stat st;
-	off_t at;
+	struct logs *l = xcalloc(1, sizeof(*l));
+	autoclose int fd = -1;
 
-	if (fstat(fd, &st) < 0)
-		return 0;
-	/* A last line without its end counts as a line. */
-	for (at = st.st_size; at > 0 && n >= 0;) {
-		off_t from = MAX(0, at - (off_t)sizeof(block));
-		ssize_t len = pread(fd, block, at - from, from);
-
-		for (ssize_t i = len - 1; i >= 0; i--)
-			if (block[i] == '\n' && from + i + 1 < st.st_size &&
-			    --n == 0)
-				return from + i + 1;
-		if (len <= 0)
-			return 0;
-		at = from;
+	if (locate(d, sb, source, l, err) < 0 ||
+	    fs_open_beneath(l->dir, l->file, &fd, err) < 0) {
+		if (err->code == SB_NOTFOUND)
+			sb_fail(err, SB_NOTFOUND,
+				"sandbox '%s' has no %s log yet", sb->name,
+				source);
+		logs_close(l);
+		return -1;
 	}
+	l->reader = log_reader_new(open_file, l);
+	*ret = l;
 	return 0;
+}
+
+struct log_reader *logs_reader(const struct logs *l)
+{
+	return l->reader;
 }
 
 struct follower {
@@ -84,26 +104,19 @@ struct follower {
 	struct http_stream *stream;
 	uv_fs_event_t watch;
 	char id[SANDBOX_ID_LEN + 1];
-	int fd;
-	off_t offset;
+	struct logs *log;
 	bool ending;
 };
 
 /* Send what is new, as much as the client takes. */
 static void pump(struct follower *f)
 {
-	char block[BLOCK];
-	size_t waiting = 0;
-	struct stat st;
-	ssize_t n;
+	size_t waiting = 0, n;
+	const char *data;
 
-	if (fstat(f->fd, &st) == 0 && st.st_size < f->offset)
-		f->offset = 0; /* it was started again */
 	while (waiting < HTTP_STREAM_HIGH &&
-	       (n = pread(f->fd, block, sizeof(block), f->offset)) > 0) {
-		f->offset += n;
-		waiting = http_stream_write(f->stream, block, n);
-	}
+	       (n = log_reader_bytes(f->log->reader, &data)) > 0)
+		waiting = http_stream_write(f->stream, data, n);
 	if (f->ending && waiting < HTTP_STREAM_HIGH)
 		http_stream_end(f->stream);
 }
@@ -123,7 +136,7 @@ static void on_close(struct http_stream *s, void *arg)
 	struct follower *f = arg;
 
 	LIST_REMOVE(f, entry);
-	close(f->fd);
+	logs_close(f->log);
 	uv_close((uv_handle_t *)&f->watch, on_watch_closed);
 }
 
@@ -134,17 +147,18 @@ static void on_change(uv_fs_event_t *w, const char *name, int events,
 }
 
 void logs_follow(struct daemon *d, const struct sandbox *sb,
-		 struct http_req *req, int fd, const char *path, off_t offset)
+		 struct http_req *req, struct logs *l)
 {
 	static const struct http_stream_ops ops = { on_drain, on_close };
 	struct follower *f = xcalloc(1, sizeof(*f));
+	autofree char *path = xasprintf("%s/%s", l->dir, l->file);
 
-	f->fd = fd;
-	f->offset = offset;
+	f->log = l;
 	memcpy(f->id, sb->id, sizeof(f->id));
 	uv_fs_event_init(loop_uv(d->loop), &f->watch);
 	f->watch.data = f;
-	if (uv_fs_event_start(&f->watch, on_change, path, 0) < 0)
+	/* The folder: a file that is renamed takes its watch with it. */
+	if (uv_fs_event_start(&f->watch, on_change, dirname(path), 0) < 0)
 		log_warn("%s: cannot watch '%s'", sb->id, path);
 	f->ending = sb->state == SANDBOX_FAILED || sb->state == SANDBOX_STOPPED;
 	LIST_INSERT_HEAD(&d->followers, f, entry);

@@ -7,22 +7,22 @@
  * and their names are not trusted.
  */
 
+#include "common/log-read.h"
 #include "host/daemon.h"
 
 /* Open one; source is "serial", "guestd" or "qemu". */
+struct logs;
 int logs_open(struct daemon *d, const struct sandbox *sb, const char *source,
-	      int *ret_fd, char **ret_path, struct sb_err *err);
-
-/* The offset at which the last n lines of a file begin. */
-off_t logs_tail(int fd, long long n);
+	      struct logs **ret, struct sb_err *err);
+void logs_close(struct logs *l);
+struct log_reader *logs_reader(const struct logs *l);
 
 /*
- * Answer with the log from offset on, then with what is added to it until the
- * client leaves or logs_end().
+ * Answer with the log from where its reader is, then with what is added to it
+ * until the client leaves or logs_end().
  */
 void logs_follow(struct daemon *d, const struct sandbox *sb,
-		 struct http_req *req /* takes */, int fd /* takes */,
-		 const char *path, off_t offset);
+		 struct http_req *req /* takes */, struct logs *l /* takes */);
 
 /* The sandbox writes no more: those who follow its logs get the rest. */
 void logs_end(struct daemon *d, const char *id);

@@ -35,6 +35,16 @@ static json_t *vars_json(const struct spec_vars *vars)
 	return o;
 }
 
+/* What guestd checks JWTs with is not for those who look at a sandbox. */
+static json_t *env_json(const struct spec_vars *env)
+{
+	json_t *o = vars_json(env);
+
+	if (json_object_get(o, "JWT_SECRET"))
+		json_put(o, "JWT_SECRET", json_string("***"));
+	return o;
+}
+
 json_t *sandbox_port_json(const struct sandbox *sb,
 			  const struct sandbox_port *p)
 {
@@ -138,7 +148,7 @@ static void put_machine(json_t *o, const struct sandbox *sb)
 	json_put(o, "isolation",
 		 json_string(sb->kvm ? "kvm" : "none (software emulation)"));
 	json_put(o, "labels", vars_json(&s->labels));
-	json_put(o, "env", vars_json(&s->env));
+	json_put(o, "env", env_json(&s->env));
 	json_put(o, "preserve", json_boolean(s->preserve));
 	json_put(o, "restart", json_string(spec_restart_name(s->restart)));
 	json_put(o, "ttl", s->ttl ? json_integer(s->ttl) : json_null());

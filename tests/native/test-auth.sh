@@ -103,6 +103,24 @@ expect 403
 upgrade "/metrics?ticket=$ticket" -H "Origin: $url"
 expect 200
 
+# One that does become one, by a ticket and once.
+requires python3 --version
+ticket '{"path":"/v1/terminal/ws"}'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$srcdir" python3 - "$port" "$ticket" <<'END' ||
+import sys, ws
+port, path = int(sys.argv[1]), '/v1/terminal/ws?ticket=' + sys.argv[2]
+
+def refused(headers):
+    try:
+        ws.WebSocket(port, path, headers)
+    except ws.Refused as e:
+        return e.status
+assert refused(['Origin: http://evil.example']) == 403
+ws.WebSocket(port, path, [f'Origin: http://127.0.0.1:{port}'])
+assert refused([]) == 401
+END
+	fail "a WebSocket by a ticket"
+
 # What is no ticket.
 for body in '{"ttl_s":0}' '{"ttl_s":3601}' '{"ttl_s":"1"}' '{"path":"x"}' \
 	'{"path":"/x?y"}' '{"path":1}' '{"paths":"/x"}' '[]' '{' \
@@ -146,7 +164,6 @@ expect 200
 stop_guestd
 
 # JWTs, made by another program than ours.
-requires python3 --version
 secret=fedcba9876543210fedcba9876543210-secret
 
 # jwt ALGORITHM SECRET CLAIMS [HEADER-ALGORITHM]: sets $jwt.

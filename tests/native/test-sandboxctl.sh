@@ -70,6 +70,32 @@ refused 4 '"code":"not-found"' --json up demo --image none
 jq -e '.remediation and .message' "$dir/err" > /dev/null ||
 	fail "no problem object: $(cat "$dir/err")"
 
+# The logs of a sandbox whose guest is dead.
+ctl daemon stop > /dev/null
+dead=$SANDBOX_STATE/sandboxes/sb-0badcafe
+mkdir -p "$dead/share/logs"
+cat > "$dead/journal" <<'END'
+{"entry":"create","id":"sb-0badcafe","name":"dead","token":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef","created_ms":1769860800000,"spec":{"name":"dead","server_log":"guestd.log"},"time":1769860800000}
+{"entry":"state","state":"failed","cause":"it died","code":"guest","time":1769860800000}
+END
+echo '{"ts":"T0","level":"info","msg":"older"}' > "$dead/share/logs/guestd.log.1"
+printf '{"ts":"T1","level":"warn","msg":"a\\u001b[2Jb","status":503}\nno JSON\n' \
+	> "$dead/share/logs/guestd.log"
+ctl logs dead --source guestd > "$dir/out" || fail "logs of the dead"
+cat "$dead/share/logs/guestd.log.1" "$dead/share/logs/guestd.log" |
+	cmp -s - "$dir/out" || fail "not as it is: $(cat "$dir/out")"
+ctl logs dead -s guestd -n 2 --json > "$dir/out"
+jq -e '.lines[0].status == 503 and .lines[1].msg == "no JSON" and
+	(.lines | length) == 2' "$dir/out" > /dev/null || fail "$(cat "$dir/out")"
+ctl logs dead -s guestd -n 1 -f > "$dir/out" || fail "following the dead"
+[ "$(cat "$dir/out")" = 'no JSON' ] || fail "$(cat "$dir/out")"
+if script --version > /dev/null 2>&1; then
+	script -qec "$top_builddir/run sandboxctl logs dead -s guestd -n 2" \
+		/dev/null > "$dir/out" < /dev/null
+	grep -qF 'T1 warn: a\x1b[2Jb status=503' "$dir/out" ||
+		fail "not readable: $(cat "$dir/out")"
+fi
+
 refused 4 "there is no sandbox 'nobody'" info nobody
 refused 4 "there is no sandbox 'nobody'" exec nobody -- true
 refused 4 "there is no sandbox 'nobody'" logs nobody

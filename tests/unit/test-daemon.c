@@ -103,14 +103,20 @@ static void test_json(void)
 	struct sandbox *sb = make_sandbox();
 	autofree char *vm = sandbox_path(sb, "vm");
 	autofree char *log = sandbox_path(sb, "vm/serial.log");
+	autojson json_t *env =
+		json_pack("{s:{s:s}}", "env", "JWT_SECRET", "for-jwt");
 	autojson json_t *j = NULL, *tail = NULL;
 	autofree char *text = NULL;
 	struct sb_err err;
 
+	ok(spec_from_json(env, &sb->spec, &err) == 0, "an environment");
 	j = sandbox_json(sb);
 	text = json_print(j);
 	is_str(json_str_or(j, "state", ""), "creating", "state is named");
 	ok(!strstr(text, sb->token), "the token is not in the object");
+	ok(!strstr(text, "for-jwt"), "nor is the secret for JWTs");
+	is_str(spec_vars_get(&sb->spec.env, "JWT_SECRET"), "for-jwt",
+	       "which is kept");
 
 	fs_mkdirs(vm, 0700, &err);
 	fs_write_atomic(log,

@@ -114,9 +114,13 @@ static void get_go_on(struct http_req *req)
 	http_reply_empty(req, 204);
 }
 
-static bool check_token(void *ctx, const char *token)
+static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
 {
-	return strcmp(token, "good") == 0;
+	const char *token = http_token(req);
+
+	if (token && strcmp(token, "good") == 0)
+		return 0;
+	return sb_fail(err, SB_AUTH, "the token is missing or wrong");
 }
 
 static const struct http_route routes[] = {
@@ -140,7 +144,7 @@ static void start_server(int ping_ms)
 		.routes = routes,
 		.server = "test",
 		.max_body = 1000,
-		.check_token = check_token,
+		.authorize = authorize,
 		.ws_ping_ms = ping_ms,
 	};
 	struct sb_err err = { 0 };

@@ -59,3 +59,8 @@ fails_with 1 sbctl exec -u root alien -- \
 pass "and the image has none of its libraries"
 eq "$(sbctl exec -u root alien -- hostname)" alien "it was personalised"
 eq "$(sbctl exec alien -- id -un)" user "and has our user"
+token=$(cat "$(sbctl info alien --json | json .token_file)")
+eq "$(curl -s --max-time 30 -H "Authorization: Bearer $token" \
+	-H 'Content-Type: application/json' "$url/v1/code/execute" \
+	-d '{"language": "bash", "code": "echo hello"}' | json .stdout)" hello \
+	"and knows its languages"

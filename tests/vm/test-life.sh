@@ -9,7 +9,7 @@ is() { [ "$(state "$1")" = "$2" ]; }
 missing() { ! sbctl info "$1"; }
 
 succeeds sbctl up keeper --preserve
-sbctl exec keeper -- sh -c 'echo kept >kept'
+sbctl exec keeper -- sh -c 'echo kept >kept; mkdir /tmp/a /tmp/.b; >/tmp/..c'
 succeeds sbctl pause keeper
 eq "$(state keeper)" paused "paused"
 succeeds sbctl resume keeper
@@ -34,6 +34,8 @@ wait_until 60 is keeper stopped
 no_guests || fail "a stopped sandbox still runs"
 succeeds sbctl up keeper
 eq "$(sbctl exec keeper -- cat kept)" kept "its disk was kept"
+eq "$(sbctl exec keeper -- ls -d /tmp/a /tmp/.b /tmp/..c 2>/dev/null)" "" \
+	"but /tmp was emptied"
 
 # A guest that powers itself off.
 sbctl exec -u root keeper -- systemctl poweroff --force || :
