@@ -35,11 +35,13 @@ static const char *reason(int status)
 		{ 404, "Not Found" },
 		{ 405, "Method Not Allowed" },
 		{ 409, "Conflict" },
+		{ 410, "Gone" },
 		{ 413, "Content Too Large" },
 		{ 416, "Range Not Satisfiable" },
 		{ 424, "Failed Dependency" },
 		{ 426, "Upgrade Required" },
 		{ 500, "Internal Server Error" },
+		{ 501, "Not Implemented" },
 		{ 502, "Bad Gateway" },
 		{ 503, "Service Unavailable" },
 		{ 504, "Gateway Timeout" },
@@ -157,6 +159,8 @@ json_t *http_problem(const struct sb_err *err)
 
 	json_put(j, "detail", json_str(err->msg));
 	json_put(j, "message", json_str(err->msg));
+	/* Where Jupyter's clients look. */
+	json_put(j, "reason", json_str(reason(status)));
 	if (err->hint[0])
 		json_put(j, "remediation", json_str(err->hint));
 	return j;
