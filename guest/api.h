@@ -5,8 +5,10 @@
 
 #include "common/httpd.h"
 
-/* The tables: of files in api-files.c, of all the rest in api.c. */
+/* The tables: of files in api-files.c, of Jupyter's in api-jupyter.c, of all
+ * the rest in api.c. */
 extern const struct http_route files_routes[];
+extern const struct http_route jupyter_routes[];
 extern const struct http_route guestd_routes[];
 
 /* api-auth.c */
@@ -14,6 +16,20 @@ void post_ticket(struct http_req *req);
 
 /* api-code.c */
 void post_code(struct http_req *req);
+
+/* api-jupyter.c */
+void get_jupyter(struct http_req *req);
+void get_kernelspecs(struct http_req *req);
+void get_kernelspec(struct http_req *req);
+void get_kernelspec_file(struct http_req *req);
+void get_kernels(struct http_req *req);
+void post_kernels(struct http_req *req);
+void get_kernel(struct http_req *req);
+void delete_kernel(struct http_req *req);
+void post_kernel_interrupt(struct http_req *req);
+void post_kernel_restart(struct http_req *req);
+void get_kernel_channels(struct http_req *req);
+void get_kernel_messages(struct http_req *req);
 
 /* api-logs.c */
 void get_logs(struct http_req *req);

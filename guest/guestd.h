@@ -19,6 +19,7 @@ struct guestd {
 	struct http_route *routes;
 	struct control *control;
 	struct process_table *processes;
+	struct gateway *gateway;
 	struct terminal_table *terminals;
 	struct static_site *terminal_page;
 	const char *run_dir;

@@ -22,6 +22,8 @@ struct run_params {
 #define RUN_FIELDS \
 	"cwd", "env", "user", "stdin", "timeout", "max_output", "background"
 
+/* Only the field "env". */
+int run_parse_env(const json_t *body, const json_t **ret, struct sb_err *err);
 int run_parse(const json_t *body, struct run_params *ret, struct sb_err *err);
 
 /* Whom to run as, with the environment that the fields ask for. */

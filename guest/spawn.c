@@ -390,24 +390,34 @@ int spawn_init(struct sb_err *err)
 	return 0;
 }
 
+int spawn_fds(const struct spawn_as *as, const char *const argv[],
+	      const char *workspace, const char *cwd, const int fd[3],
+	      pid_t *ret_pid, struct sb_err *err)
+{
+	struct child c = {
+		.as = as, .argv = argv, .cwd = cwd, .base = workspace
+	};
+
+	memcpy(c.fd, fd, sizeof(c.fd));
+	return start(&c, ret_pid, err);
+}
+
 int spawn(const struct spawn_as *as, const char *const argv[],
 	  const char *workspace, const char *cwd, bool with_stdin,
 	  pid_t *ret_pid, struct spawn_pipes *ret_pipes, struct sb_err *err)
 {
 	autoclose int in = -1, out = -1, errs = -1;
 	autoclose int cin = -1, cout = -1, cerr = -1;
-	struct child c = {
-		.as = as, .argv = argv, .cwd = cwd, .base = workspace
-	};
+	int fd[3];
 
 	if (open_stdin(with_stdin, &in, &cin) < 0 ||
 	    make_pipe(&out, &cout, true) < 0 ||
 	    make_pipe(&errs, &cerr, true) < 0)
 		return sb_fail(err, SB_BUSY, "cannot make a pipe: %m");
-	c.fd[0] = cin;
-	c.fd[1] = cout;
-	c.fd[2] = cerr;
-	if (start(&c, ret_pid, err) < 0)
+	fd[0] = cin;
+	fd[1] = cout;
+	fd[2] = cerr;
+	if (spawn_fds(as, argv, workspace, cwd, fd, ret_pid, err) < 0)
 		return -1;
 	ret_pipes->in = steal_fd(&in);
 	ret_pipes->out = steal_fd(&out);
