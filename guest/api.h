@@ -42,6 +42,18 @@ void post_process_stdin(struct http_req *req);
 void post_process_signal(struct http_req *req);
 void delete_process(struct http_req *req);
 
+/* api-run.c */
+void post_run(struct http_req *req);
+
+/* api-sessions.c */
+void get_sessions(struct http_req *req);
+void post_sessions(struct http_req *req);
+void get_session(struct http_req *req);
+void patch_session(struct http_req *req);
+void delete_session(struct http_req *req);
+struct jupyter_sessions;
+void jupyter_sessions_free(struct jupyter_sessions *all);
+
 /* api-shell.c */
 void post_shell_exec(struct http_req *req);
 void post_shell_stream(struct http_req *req);

@@ -412,6 +412,7 @@ static void guestd_done(struct guestd *g)
 	terminal_table_free(g->terminals);
 	static_site_free(g->terminal_page);
 	gateway_free(g->gateway);
+	jupyter_sessions_free(g->sessions);
 	httpd_free(g->httpd);
 	zlink_unload();
 	free(g->routes);

@@ -152,21 +152,17 @@ uint64_t kernel_journal_next(const struct kernel_journal *j)
 static struct segment *find(const struct kernel_journal *j, uint64_t seq,
 			    size_t *ret_from, size_t *ret_len)
 {
-	struct segment *s;
+	struct segment *s = TAILQ_LAST(&j->all, segments);
 	size_t i;
 
-	TAILQ_FOREACH_REVERSE(s, &j->all, segments, next)
-	{
-		if (seq < s->first)
-			continue;
-		i = seq - s->first;
-		if (i >= s->n)
-			return NULL;
-		*ret_from = i ? s->end[i - 1] : 0;
-		*ret_len = s->end[i] - *ret_from;
-		return s;
-	}
-	return NULL;
+	while (s && seq < s->first)
+		s = TAILQ_PREV(s, segments, next);
+	if (!s || seq - s->first >= s->n)
+		return NULL;
+	i = seq - s->first;
+	*ret_from = i ? s->end[i - 1] : 0;
+	*ret_len = s->end[i] - *ret_from;
+	return s;
 }
 
 size_t kernel_journal_size(const struct kernel_journal *j, uint64_t seq)

@@ -456,6 +456,89 @@ def case_death():
     stop(kid)
 
 
+def case_run():
+    """POST /v1/run: state, results, errors, time, events."""
+    def run(code, want=200, **kw):
+        return rest("POST", "/v1/run", {"code": code, **kw}, want)[0]
+    r = run("import sys\nx = 20\nprint('a')\nprint('b', file=sys.stderr)")
+    check((r["status"], r["stdout"], r["stderr"]) == ("ok", "a\n", "b\n"), r)
+    check(r["result"] is None and r["outputs"] == [], r)
+    n = r["execution_count"]
+    r = run("x += 1\nx * 2")
+    check(r["result"] == {"text/plain": "42"}, r)
+    check(r["execution_count"] == n + 1, r)
+    check(r["outputs"][0]["output_type"] == "execute_result", r)
+    r = run("1 / 0")
+    check(r["status"] == "error" and
+          r["error"]["ename"] == "ZeroDivisionError", r)
+    r = run("import time\nprint('begun', flush=True)\ntime.sleep(600)",
+            timeout=1)
+    check(r["status"] == "timeout" and r["stdout"] == "begun\n" and
+          not r["kernel_restarted"], r)
+    check(run("x")["result"] == {"text/plain": "21"}, "state")
+    # What ignores the interrupt loses its kernel.
+    r = run("import signal, time\nsignal.signal(signal.SIGINT, "
+            "signal.SIG_IGN)\ntime.sleep(600)", timeout=1)
+    check(r["status"] == "timeout" and r["kernel_restarted"], r)
+    check(run("x")["status"] == "error", "state")
+    r = run("print('y' * 5000)", max_output=100)
+    check(r["stdout"] == "y" * 100 and r["truncated"], r)
+    r = run("import os; os._exit(3)")
+    check(r["status"] == "error" and "code 3" in r["error"]["evalue"], r)
+    kid = start()
+    check(run("z = 5", kernel_id=kid)["kernel_id"] == kid, "kernel_id")
+    check(Client(kid).run("print(z)")[0] == "5\n", "shared")
+    for bad in ({}, {"code": 1}, {"code": "1", "timeout": -1},
+                {"code": "1", "x": 1}, {"code": "1", "result": "pickle!"}):
+        rest("POST", "/v1/run", bad, 400)
+    run("1", 404, kernel_id="0" * 36)
+    q = urllib.request.Request(
+        base + "/v1/run", json.dumps({"code": "print(1)\n6*7"}).encode(),
+        {"Authorization": "Bearer " + token, "Accept": "text/event-stream",
+         "Content-Type": "application/json"})
+    with urllib.request.urlopen(q, timeout=DEADLINE) as f:
+        check(f.headers["Content-Type"] == "text/event-stream", "type")
+        text = f.read().decode()
+    events = [e.split("\n") for e in text.split("\n\n")
+              if e.startswith("event")]
+    names = [e[0][7:] for e in events]
+    check(names[0] == "stdout" and names[-2:] == ["output", "end"], names)
+    check(json.loads(events[-1][1][6:])["result"] ==
+          {"text/plain": "42"}, events[-1])
+    for k in rest("GET", "/api/kernels")[0]:
+        stop(k["id"])
+
+
+def case_sessions():
+    rest("POST", "/api/sessions", {"path": "a.ipynb"}, 400)
+    rest("POST", "/api/sessions", {"type": "notebook"}, 400)
+    p = rest("POST", "/api/sessions", {"path": "a.ipynb", "type": "notebook",
+                                       "kernel": {"name": "nosuch"}}, 501)[0]
+    check(p["message"] and p["short_message"], p)
+    body = {"path": "a.ipynb", "type": "notebook", "name": "", "kernel": {}}
+    s, head = rest("POST", "/api/sessions", body, 201)
+    check(head["Location"] == "/api/sessions/" + s["id"], "Location")
+    again = rest("POST", "/api/sessions", body, 201)[0]
+    check(again["id"] == s["id"], "one for each path")
+    check(rest("GET", "/api/sessions")[0][0]["kernel"]["id"] ==
+          s["kernel"]["id"], "list")
+    url = "/api/sessions/" + s["id"]
+    check(rest("PATCH", url, {"path": "b.ipynb"})[0]["path"] == "b.ipynb",
+          "path")
+    old = s["kernel"]["id"]
+    new = start()
+    check(rest("PATCH", url, {"kernel": {"id": new}})[0]["kernel"]["id"] ==
+          new, "kernel")
+    rest("GET", url)
+    rest("DELETE", url, want=204)
+    rest("GET", url, want=404)
+    rest("DELETE", url, want=404)
+    s = rest("POST", "/api/sessions", dict(body, kernel={"id": old}), 201)[0]
+    stop(old)
+    rest("DELETE", "/api/sessions/" + s["id"], want=410)
+    wait_until(lambda: rest("GET", "/api/kernels")[0] == [])
+
+
 def case_limits():
     """max_kernels, a warm kernel, idle ones end."""
     kid = start()

@@ -28,7 +28,8 @@ end_kernels()
 at_exit end_kernels
 
 start_guestd --token-file "$dir/token"
-for case in rest auth framings routing many output reconnect slow death; do
+for case in rest auth framings routing many output reconnect slow death \
+	run sessions; do
 	gateway "$case"
 done
 
