@@ -539,6 +539,25 @@ def case_sessions():
     wait_until(lambda: rest("GET", "/api/kernels")[0] == [])
 
 
+def case_front():
+    """Through Jupyter's server, which has us behind --gateway-url."""
+    check(rest("GET", "/api/kernelspecs")[0]["kernelspecs"], "specs")
+    kid = start(name="python3")
+    c = Client(kid, "text")
+    out, reply, _ = c.run("print('through'); 1")
+    check(out == "through\n" and reply["status"] == "ok", (out, reply))
+    # More than 10 MiB would end its connection to us, and hang the cell.
+    out, reply, seen = c.run("import sys; sys.stdout.write('x' * 12000000);0")
+    check(reply["status"] == "ok" and "GET /v1/kernels/" in out, out[:200])
+    mid = c.execute("import time\nprint('go', flush=True)\ntime.sleep(600)")
+    c.until(lambda m: "go" in m["content"].get("text", ""))
+    rest("POST", f"/api/kernels/{kid}/interrupt", {}, 204)
+    check(c.finish(mid)[1]["ename"] == "KeyboardInterrupt", "interrupt")
+    rest("POST", f"/api/kernels/{kid}/restart", {})
+    check(Client(kid, "text").run("print(7)")[0] == "7\n", "restart")
+    rest("DELETE", "/api/kernels/" + kid, want=204)
+
+
 def case_limits():
     """max_kernels, a warm kernel, idle ones end."""
     kid = start()

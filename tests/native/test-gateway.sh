@@ -22,7 +22,7 @@ gateway()
 end_kernels()
 {
 	for f in "$dir"/run/kernels/*.json; do
-		[ ! -e "$f" ] || kill -9 "$(jq .pid "$f")" || :
+		[ ! -e "$f" ] || kill -9 "$(jq .pid "$f")" 2>/dev/null || :
 	done
 }
 at_exit end_kernels
