@@ -23,9 +23,9 @@ static const struct {
 	[SB_DENIED]    = { "denied",    403, 3 },
 	[SB_NOTFOUND]  = { "not-found", 404, 4 },
 	[SB_METHOD]    = { "method",    405, 2 },
-	[SB_UPGRADE]   = { "upgrade",   426, 2 },
 	[SB_CONFLICT]  = { "conflict",  409, 5 },
 	[SB_LIMIT]     = { "limit",     413, 2 },
+	[SB_FORMAT]    = { "format",    415, 2 },
 	[SB_BUSY]      = { "busy",      503, 6 },
 	[SB_TIMEOUT]   = { "timeout",   504, 7 },
 	[SB_CANCELLED] = { "cancelled", 409, 8 },
@@ -33,6 +33,7 @@ static const struct {
 	[SB_NOSPACE]   = { "no-space",  507, 10 },
 	[SB_GUEST]     = { "guest",     502, 11 },
 	[SB_SYSTEM]    = { "system",    500, 1 },
+	[SB_UPGRADE]   = { "upgrade",   426, 2 },
 	/* clang-format on */
 };
 static_assert(ARRAY_SIZE(sb_codes) == SB_NCODES, "sb_codes[] out of step");

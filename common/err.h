@@ -14,7 +14,6 @@ enum sb_code {
 	SB_DENIED,  /* credentials are fine, the act is not allowed */
 	SB_NOTFOUND,
 	SB_METHOD,   /* the route exists, the method does not */
-	SB_UPGRADE,  /* the route wants another protocol: WebSocket */
 	SB_CONFLICT, /* exists already, or is in the wrong state */
 	SB_LIMIT,    /* larger than we accept */
 	SB_BUSY,     /* try again later */
@@ -22,8 +21,10 @@ enum sb_code {
 	SB_CANCELLED,
 	SB_MISSING, /* something that must be installed or built first */
 	SB_NOSPACE,
-	SB_GUEST,  /* the guest failed or broke the protocol */
-	SB_SYSTEM, /* the host failed: errno, libvirt, QEMU */
+	SB_GUEST,   /* the guest failed or broke the protocol */
+	SB_SYSTEM,  /* the host failed: errno, libvirt, QEMU */
+	SB_UPGRADE, /* the route wants another protocol: WebSocket */
+	SB_FORMAT,  /* a body of a kind that we do not read */
 	SB_NCODES
 };
 

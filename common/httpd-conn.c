@@ -2,6 +2,7 @@
 /* A connection: reading its requests, writing what is queued. */
 #include "config.h"
 
+#include <errno.h>
 #include <libwebsockets.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +24,16 @@
  */
 #define WS_MAX_PENDING (4 * HTTP_STREAM_HIGH)
 
-/*
- * Small enough that a writable socket takes it whole: libwebsockets does not
- * read while it holds the rest of a write.
- */
-#define WRITE_PIECE (16 * 1024)
 #define KEEP_CAPACITY (64 * 1024)
+#define UNCHANGED (-1)
 
+/* A request that is answered at once would set four, of which one counts. */
 static void set_timeout(struct http_conn *c, int seconds)
 {
+	c->timeout = seconds;
+	if (c->in_rx || seconds == UNCHANGED)
+		return;
+	c->timeout = UNCHANGED;
 	lws_set_timeout(c->wsi,
 			seconds ? PENDING_TIMEOUT_USER_REASON_BASE
 				: NO_PENDING_TIMEOUT,
@@ -45,12 +47,15 @@ size_t conn_pending(const struct http_conn *c)
 
 /*
  * While bytes wait to leave, nothing is read: a client that sends without
- * reading is stopped, and one that is gone shows in the next write.
+ * reading is stopped, and one that is gone shows in the next write.  Nor while
+ * a handler is at work that does not ask whether the client left: one that
+ * only has nothing more to say looks like that, and still gets its answer.
  */
 static void update_rx(struct http_conn *c)
 {
 	bool off = conn_pending(c) ||
 		   (c->state == CONN_BUSY && c->in.len >= HTTP1_MAX_HEAD) ||
+		   (c->state == CONN_BUSY && c->req && !c->req->on_leave) ||
 		   (c->state == CONN_BODY && c->req->paused);
 
 	if (c->state == CONN_WS)
@@ -69,6 +74,10 @@ void conn_kick(struct http_conn *c)
 		if (!c->stream || c->stream->sized)
 			set_timeout(c, STALL_TIMEOUT);
 	}
+	if (c->in_rx) {
+		c->kicked = true;
+		return;
+	}
 	update_rx(c);
 	lws_callback_on_writable(c->wsi);
 }
@@ -84,6 +93,7 @@ void conn_begin_ws(struct http_conn *c, struct http_ws *ws)
 
 void conn_cut(struct http_conn *c, int seconds)
 {
+	c->timeout = UNCHANGED;
 	lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_REASON_BASE,
 			seconds ? seconds : LWS_TO_KILL_ASYNC);
 }
@@ -160,7 +170,8 @@ static int find_route(struct http_req *req, struct sb_err *err)
 		return sb_fail(err, SB_METHOD, "'%s' cannot be used on '%s'",
 			       req->head.method, req->target.path);
 	}
-	return sb_fail(err, SB_NOTFOUND, "there is no '%s'", req->target.path);
+	sb_fail(err, SB_NOTFOUND, "there is no '%s'", req->target.path);
+	return sb_hint(err, "GET /v1/openapi.json tells what there is");
 }
 
 static int check_framing(struct http_conn *c, struct http_req *req,
@@ -173,6 +184,17 @@ static int check_framing(struct http_conn *c, struct http_req *req,
 		return -1;
 	c->unread = c->framing == HTTP1_CHUNKED || c->body_left;
 	return 0;
+}
+
+static int check_encoding(const struct http_req *req, struct sb_err *err)
+{
+	const char *encoding = http1_get(&req->head, "content-encoding");
+
+	if (str_empty(encoding) || strcasecmp(encoding, "identity") == 0)
+		return 0;
+	sb_fail(err, SB_FORMAT, "a body in Content-Encoding '%s' is not read",
+		encoding);
+	return sb_hint(err, "send it as it is, without Content-Encoding");
 }
 
 /* Everything that can be refused before the body is read. */
@@ -188,7 +210,8 @@ static int check_request(struct http_conn *c, struct http_req *req,
 	if (!c->local && route_check_origin(&req->head, &c->h->cfg, err) < 0)
 		return -1;
 	allow_origin(req, &c->h->cfg);
-	if (find_route(req, err) < 0)
+	if (find_route(req, err) < 0 || check_encoding(req, err) < 0 ||
+	    route_check_query(req->route, &req->target, err) < 0)
 		return -1;
 	if (req->route->flags & HTTP_STREAM_BODY)
 		return 0;
@@ -364,6 +387,8 @@ static void read_input(struct http_conn *c)
 
 int conn_rx(struct http_conn *c, const char *data, size_t len)
 {
+	int r = 0;
+
 	if (c->state == CONN_LINGER)
 		return 0;
 	if (c->state == CONN_WS) {
@@ -371,10 +396,24 @@ int conn_rx(struct http_conn *c, const char *data, size_t len)
 		update_rx(c);
 		return 0;
 	}
+	c->timeout = UNCHANGED;
+	c->in_rx = true;
 	if (c->state == CONN_HEAD && !c->in.len)
 		set_timeout(c, HEAD_TIMEOUT);
 	buf_add(&c->in, data, len);
 	read_input(c);
+	/* Most replies are ready now, and most sockets take them whole. */
+	if (c->kicked || conn_pending(c)) {
+		c->kicked = false;
+		r = conn_writable(c);
+	}
+	c->in_rx = false;
+	if (r < 0)
+		return r;
+	if (c->kicked)
+		lws_callback_on_writable(c->wsi);
+	c->kicked = false;
+	set_timeout(c, c->timeout);
 	update_rx(c);
 	return 0;
 }
@@ -397,15 +436,25 @@ static int next_request(struct http_conn *c)
 	return 0;
 }
 
-static int write_piece(struct http_conn *c)
+/*
+ * To the socket itself: libwebsockets would keep the rest of a write that does
+ * not fit, and not read meanwhile.
+ */
+static int write_out(struct http_conn *c)
 {
-	size_t n = MIN(conn_pending(c), WRITE_PIECE);
+	while (conn_pending(c)) {
+		ssize_t n = send(lws_get_socket_fd(c->wsi),
+				 c->out.p + c->out_sent, conn_pending(c),
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
 
-	/* LWS_WRITE_RAW neither changes the bytes nor writes before them. */
-	if (lws_write(c->wsi, (unsigned char *)c->out.p + c->out_sent, n,
-		      LWS_WRITE_RAW) < 0)
-		return -1;
-	c->out_sent += n;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			return -1;
+		if (n <= 0)
+			break;
+		c->out_sent += n;
+	}
 	if (c->out_sent == c->out.len) {
 		c->out.len = c->out_sent = 0;
 		if (c->out.cap > KEEP_CAPACITY)
@@ -422,9 +471,9 @@ int conn_writable(struct http_conn *c)
 {
 	int r = 0;
 
-	if (conn_pending(c) && write_piece(c) < 0)
+	if (write_out(c) < 0)
 		return -1;
-	if (conn_pending(c) || lws_partial_buffered(c->wsi)) {
+	if (conn_pending(c)) {
 		if (c->state == CONN_BUSY && !c->req &&
 		    (!c->stream || c->stream->sized))
 			set_timeout(c, STALL_TIMEOUT);

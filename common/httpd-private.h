@@ -8,10 +8,13 @@
  *   httpd-route.c  the route table, targets, what a request may do
  *   httpd-req.c    what handlers ask a request
  *   httpd-reply.c  replies and streams
+ *   httpd-openapi.c, httpd-schema.c  what the route tables say, as OpenAPI
+ *   httpd-docs.c   the page for it
  *   httpd-source.c replies that are read from somewhere as they leave
  *   httpd-ws.c     WebSockets
  */
 
+#include <jansson.h>
 #include <sys/queue.h>
 
 #include "common/http1.h"
@@ -49,10 +52,23 @@ bool target_take_token(struct http_target *t);
  * The route for a target and method, and which of its paths matched.  NULL
  * when there is none; allow then lists the methods that the path has.
  */
-const struct http_route *route_find(const struct http_route *routes,
+const struct http_route *route_find(const struct http_table *tables,
 				    const struct http_target *t,
 				    const char *method, const char **ret_path,
 				    struct buf *allow);
+/*
+ * Step through a route's path: the next segment's start and length in *p and
+ * the return value; 0 at the end.
+ */
+size_t route_segment(const char **p, size_t last);
+/* Where a field of the route is given: HTTP_AUTO is a JSON body. */
+enum http_place route_place(const struct http_route *r,
+			    const struct http_field *f);
+/* Refuse what the route does not name. */
+int route_check_query(const struct http_route *r, const struct http_target *t,
+		      struct sb_err *err);
+int route_check_body(const struct http_route *r, const json_t *body,
+		     struct sb_err *err);
 /* The segment that stands for {name} in path, or NULL. */
 const char *route_param(const char *path, const struct http_target *t,
 			const char *name);
@@ -144,6 +160,9 @@ struct http_conn {
 	enum conn_state state;
 	bool local; /* came over the UNIX socket */
 	bool rx_off;
+	bool in_rx;  /* within conn_rx(), which writes what it can */
+	bool kicked; /* meanwhile */
+	int timeout; /* to be set at its end */
 	bool close;  /* when what is queued has left */
 	bool unread; /* the body was not read to its end */
 	struct buf in, out;
@@ -184,4 +203,14 @@ struct httpd {
 	LIST_HEAD(, http_ws) websockets;
 	struct loop_timer *ws_beat;
 	struct httpd_stats stats;
+	char *openapi; /* when it was asked for */
 };
+
+/* What httpd-schema.c makes of fields and schemas; the caller's. */
+json_t *schema_field(const struct http_field *f);
+json_t *schema_object(const struct http_field *fields);
+json_t *schema_ref(const struct http_schema *s);
+/* Add parameters and requestBody of r under one of its paths. */
+void openapi_request(json_t *op, const struct http_route *r, const char *path);
+/* JSON that is written with ' for "; the caller's. */
+json_t *schema_json(const char *text);

@@ -37,6 +37,7 @@ static const char *reason(int status)
 		{ 409, "Conflict" },
 		{ 410, "Gone" },
 		{ 413, "Content Too Large" },
+		{ 415, "Unsupported Media Type" },
 		{ 416, "Range Not Satisfiable" },
 		{ 424, "Failed Dependency" },
 		{ 426, "Upgrade Required" },
@@ -64,10 +65,28 @@ static void count(struct httpd *h, int status)
 		h->stats.client_errors++;
 }
 
-/* Without the query, which may hold a credential. */
+/* The text of a second is made once. */
+static const char *date_text(void)
+{
+	static char text[40];
+	static time_t made;
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (now == made)
+		return text;
+	made = now;
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	return text;
+}
+
+/* Without the query, which may hold a credential.  A 503 is no fault: it asks
+ * the client to try again. */
 static void log_request(const struct http_req *req, int status)
 {
-	enum log_level level = status >= 500 ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG;
+	enum log_level level = status >= 500 && status != 503 ? LOG_LEVEL_WARN
+							      : LOG_LEVEL_DEBUG;
 	json_t *j;
 
 	if (level > log_get_level())
@@ -84,14 +103,9 @@ void reply_begin_head(struct http_req *req, int status, const char *type)
 {
 	struct http_conn *c = req->conn;
 	struct buf *out = &c->out;
-	time_t now = time(NULL);
-	struct tm tm;
-	char date[40];
 
-	gmtime_r(&now, &tm);
-	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &tm);
 	buf_addf(out, "HTTP/1.1 %d %s\r\nServer: %s\r\nDate: %s\r\n", status,
-		 reason(status), c->h->cfg.server, date);
+		 reason(status), c->h->cfg.server, date_text());
 	if (type)
 		buf_addf(out, "Content-Type: %s\r\n", type);
 	if (!req->has_cache_control)

@@ -86,7 +86,7 @@ const char *http_token(const struct http_req *req)
 		size_t n = strlen(schemes[i]);
 
 		if (strncasecmp(auth, schemes[i], n) == 0)
-			return auth + n;
+			return auth + n + strspn(auth + n, " ");
 	}
 	auth = http1_get(&req->head, "x-access-token");
 	if (auth || !req->route || !(req->route->flags & HTTP_URL_TOKEN))
@@ -106,6 +106,26 @@ const char *http_body(const struct http_req *req, size_t *ret_len)
 	return req->body.p ? req->body.p : "";
 }
 
+/* curl says that what it sends is a form unless told; so does no form. */
+static int check_json_type(const struct http_req *req, struct sb_err *err)
+{
+	static const char *const known[] = {
+		"application/json", "text/json", "text/plain",
+		"application/x-www-form-urlencoded", "application/octet-stream"
+	};
+	const char *type = http_header(req, "content-type");
+	size_t n = type ? strcspn(type, "; \t") : 0;
+
+	if (!n || (n > 5 && strncasecmp(type + n - 5, "+json", 5) == 0))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strlen(known[i]) == n && !strncasecmp(type, known[i], n))
+			return 0;
+	sb_fail(err, SB_FORMAT, "a body of Content-Type '%s' is not read here",
+		type);
+	return sb_hint(err, "send JSON, as 'Content-Type: application/json'");
+}
+
 int http_body_json(const struct http_req *req, json_t **ret, struct sb_err *err)
 {
 	autojson json_t *j = NULL;
@@ -114,11 +134,15 @@ int http_body_json(const struct http_req *req, json_t **ret, struct sb_err *err)
 		*ret = json_object();
 		return 0;
 	}
+	if (check_json_type(req, err) < 0)
+		return -1;
 	if (json_parse(req->body.p, req->body.len, &j, err) < 0)
 		return sb_wrap(err, "request body");
 	if (!json_is_object(j))
 		return sb_fail(err, SB_INVALID,
 			       "the request body must be a JSON object");
+	if (route_check_body(req->route, j, err) < 0)
+		return -1;
 	*ret = steal(&j);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Targets, the route table, and who may ask. */
+/* Targets, the route tables, and who may ask for what. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -44,9 +44,13 @@ static int parse_query(char *query, struct http_target *t, struct sb_err *err)
 			continue;
 		if (t->nquery == HTTP_MAX_QUERY)
 			return bad_target(err, "too many query parameters");
-		if (http1_unescape(name, true) < 0 ||
-		    (pair && http1_unescape(pair, true) < 0))
+		if (http1_unescape(name, true) < 0)
 			return bad_target(err, "broken %-escape");
+		if (pair && http1_unescape(pair, true) < 0)
+			return sb_fail(err, SB_INVALID,
+				       "query parameter '%s' has a broken "
+				       "%%-escape or a NUL",
+				       name);
 		t->query[t->nquery].name = name;
 		t->query[t->nquery++].value = pair ? pair : "";
 	}
@@ -110,11 +114,7 @@ bool target_take_token(struct http_target *t)
 	return true;
 }
 
-/*
- * Step through a route's path: the next segment's start and length in *p and
- * the return value; 0 at the end.
- */
-static size_t next_segment(const char **p, size_t last)
+size_t route_segment(const char **p, size_t last)
 {
 	*p += last;
 	if (**p == '/')
@@ -126,7 +126,7 @@ static bool path_matches(const char *path, const struct http_target *t)
 {
 	size_t i = 0, n = 0;
 
-	while ((n = next_segment(&path, n))) {
+	while ((n = route_segment(&path, n))) {
 		const char *seg = i < t->nsegments ? t->segment[i++] : "";
 
 		if (!*seg)
@@ -150,14 +150,11 @@ static const char *route_match(const struct http_route *r,
 	return NULL;
 }
 
-const struct http_route *route_find(const struct http_route *routes,
-				    const struct http_target *t,
-				    const char *method, const char **ret_path,
-				    struct buf *allow)
+static const struct http_route *
+find_in(const struct http_route *rows, const struct http_target *t,
+	const char *method, const char **ret_path, struct buf *allow)
 {
-	if (strcmp(method, "HEAD") == 0)
-		method = "GET";
-	for (const struct http_route *r = routes; r->run; r++) {
+	for (const struct http_route *r = rows; r->run; r++) {
 		const char *path = route_match(r, t);
 
 		if (!path)
@@ -173,12 +170,89 @@ const struct http_route *route_find(const struct http_route *routes,
 	return NULL;
 }
 
+const struct http_route *route_find(const struct http_table *tables,
+				    const struct http_target *t,
+				    const char *method, const char **ret_path,
+				    struct buf *allow)
+{
+	const struct http_route *r = NULL;
+
+	if (strcmp(method, "HEAD") == 0)
+		method = "GET";
+	for (; !r && tables->rows; tables++)
+		r = find_in(tables->rows, t, method, ret_path, allow);
+	return r;
+}
+
+enum http_place route_place(const struct http_route *r,
+			    const struct http_field *f)
+{
+	if (f->place != HTTP_AUTO)
+		return f->place;
+	return strcmp(r->method, "POST") == 0 && !(r->flags & HTTP_STREAM_BODY)
+		       ? HTTP_AUTO
+		       : HTTP_QUERY;
+}
+
+bool http_word_in(const char *name, const char *words)
+{
+	size_t n = strlen(name), len;
+
+	for (; words && *words; words += len + (words[len] == '|')) {
+		len = strcspn(words, "|");
+		if (len == n && memcmp(words, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool takes(const struct http_route *r, const struct http_field *fields,
+		  enum http_place place, const char *name)
+{
+	for (const struct http_field *f = fields; f && f->name; f++) {
+		if (f->group ? takes(r, f->group, place, name)
+			     : route_place(r, f) == place &&
+				       (strcmp(f->name, name) == 0 ||
+					http_word_in(name, f->aka)))
+			return true;
+	}
+	return false;
+}
+
+int route_check_query(const struct http_route *r, const struct http_target *t,
+		      struct sb_err *err)
+{
+	if (!r->out)
+		return 0;
+	for (size_t i = 0; i < t->nquery; i++)
+		if (!takes(r, r->in, HTTP_QUERY, t->query[i].name))
+			return sb_fail(err, SB_INVALID,
+				       "unknown parameter '%.100s'",
+				       t->query[i].name);
+	return 0;
+}
+
+int route_check_body(const struct http_route *r, const json_t *body,
+		     struct sb_err *err)
+{
+	const char *key;
+	json_t *v;
+
+	if (!r->out)
+		return 0;
+	json_object_foreach((json_t *)body, key, v)
+		if (!takes(r, r->in, HTTP_AUTO, key))
+			return sb_fail(err, SB_INVALID,
+				       "unknown field '%.100s'", key);
+	return 0;
+}
+
 const char *route_param(const char *path, const struct http_target *t,
 			const char *name)
 {
 	size_t n = 0, len = strlen(name);
 
-	for (size_t i = 0; (n = next_segment(&path, n)); i++)
+	for (size_t i = 0; (n = route_segment(&path, n)); i++)
 		if (*path == '{' && n == len + 2 &&
 		    memcmp(path + 1, name, len) == 0)
 			return t->segment[i];
@@ -243,78 +317,4 @@ int route_check_origin(const struct http1_head *head,
 			"requests from the web origin '%.100s' are not allowed",
 			origin);
 	return 0;
-}
-
-static json_t *openapi_params(const char *path)
-{
-	json_t *list = json_array();
-	size_t n = 0;
-
-	while ((n = next_segment(&path, n))) {
-		autofree char *name = NULL;
-
-		if (*path != '{')
-			continue;
-		name = xstrndup(path + 1, n - 2);
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:b, s:{s:s}}", "name",
-					name, "in", "path", "required", 1,
-					"schema", "type", "string"));
-	}
-	return list;
-}
-
-static void openapi_add(json_t *paths, const struct http_route *r,
-			const char *path)
-{
-	json_t *item = json_object_get(paths, path);
-	json_t *op = json_object(), *params = openapi_params(path);
-	autofree char *method = xstrdup(r->method);
-
-	for (char *s = method; *s; s++)
-		*s |= 0x20;
-	if (r->summary)
-		json_put(op, "summary", json_str(r->summary));
-	if (path != r->path)
-		json_put(op, "description",
-			 json_sprintf("Another name for %s.", r->path));
-	if (json_array_size(params))
-		json_object_set(op, "parameters", params);
-	json_decref(params);
-	if (r->flags & HTTP_PUBLIC)
-		json_put(op, "security", json_array());
-	json_put(op, "responses",
-		 json_pack("{s:{s:s}, s:{s:s, s:{s:{s:{s:s}}}}}", "2XX",
-			   "description", "The answer.", "default",
-			   "description", "What went wrong.", "content",
-			   "application/problem+json", "schema", "$ref",
-			   "#/components/schemas/Problem"));
-	if (!item) {
-		item = json_object();
-		json_put(paths, path, item);
-	}
-	json_put(item, method, op);
-}
-
-json_t *httpd_openapi(const struct httpd *h, const char *title,
-		      const char *version)
-{
-	json_t *paths = json_object();
-
-	for (const struct http_route *r = h->cfg.routes; r->run; r++) {
-		openapi_add(paths, r, r->path);
-		for (size_t i = 0; i < HTTP_MAX_ALIASES && r->alias[i]; i++)
-			openapi_add(paths, r, r->alias[i]);
-	}
-	return json_pack(
-		"{s:s, s:{s:s, s:s}, s:[{s:[]}], s:o, s:{s:{s:{s:s, s:s}},"
-		" s:{s:{s:s, s:[s, s, s], s:{s:{s:s}, s:{s:s}, s:{s:s},"
-		" s:{s:s}, s:{s:s}}}}}}",
-		"openapi", "3.1.0", "info", "title", title, "version", version,
-		"security", "token", "paths", paths, "components",
-		"securitySchemes", "token", "type", "http", "scheme", "bearer",
-		"schemas", "Problem", "type", "object", "required", "status",
-		"code", "message", "properties", "status", "type", "integer",
-		"title", "type", "string", "code", "type", "string", "message",
-		"type", "string", "remediation", "type", "string");
 }

@@ -175,6 +175,7 @@ void httpd_free(struct httpd *h)
 	loop_timer_free(h->heartbeat);
 	loop_timer_free(h->ws_beat);
 	finish_closing(h->loop);
+	free(h->openapi);
 	free(h);
 }
 

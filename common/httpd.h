@@ -25,6 +25,7 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "common/httpd-doc.h"
 #include "common/loop.h"
 
 struct httpd;
@@ -43,25 +44,42 @@ enum http_flag {
 };
 
 #define HTTP_MAX_ALIASES 4
+#define HTTP_MAX_FAILS 6
 
 /*
  * One thing that can be asked for.  A path segment in braces matches one
- * non-empty segment: "/v1/sandboxes/{id}".  Tables end with .run == NULL.
+ * non-empty segment: "/v1/sandboxes/{id}".  Rows end with .run == NULL.
+ * A route without .out is not described: it takes what it likes.  With
+ * HTTP_URL_TOKEN it is one that others have defined, and not in OpenAPI.
  */
 struct http_route {
 	const char *method; /* "GET", "POST", "PUT", "DELETE" */
 	const char *path;
 	http_handler run;
 	unsigned int flags;
-	const char *summary; /* one line for the OpenAPI page */
+	const char *summary; /* one line */
 	const char *alias[HTTP_MAX_ALIASES];
+	const struct http_field *in;	    /* NULL: takes nothing */
+	const struct http_answer *out;	    /* all answers but errors */
+	enum sb_code fails[HTTP_MAX_FAILS]; /* beside those of all routes */
+	const char *example;		    /* a body, or a query, as JSON */
+	const char *text;		    /* what more there is to say */
+};
+
+/* Routes of one kind; lists of these end with .rows == NULL. */
+struct http_table {
+	const char *tag, *text;
+	const struct http_route *rows;
 };
 
 struct httpd_config {
-	const struct http_route *routes;
+	const struct http_table *routes;
 	void *ctx;	    /* http_ctx() in handlers */
 	const char *server; /* Server header: "guestd/0.1" */
-	size_t max_body;    /* bytes; larger is 413 */
+	const char *title;  /* of the OpenAPI document, and the next two */
+	const char *about;
+	const char *version;
+	size_t max_body; /* bytes; larger is 413 */
 	/* Asked once for each request that came over TCP, unless its route is
 	 * public: -1 refuses it with err.  NULL: every request is served. */
 	int (*authorize)(void *ctx, struct http_req *req, struct sb_err *err);
@@ -116,7 +134,8 @@ const char *http_token(const struct http_req *req);
 /* The first header of that name (in lower case), or NULL. */
 const char *http_header(const struct http_req *req, const char *name);
 const char *http_body(const struct http_req *req, size_t *ret_len);
-/* The body as a JSON object; an empty body is an empty object. */
+/* The body as a JSON object; an empty body is an empty object.  A field that
+ * the route does not name is refused. */
 int http_body_json(const struct http_req *req, json_t **ret,
 		   struct sb_err *err);
 /* As parse_bool(); a parameter without a value is true. */
@@ -255,6 +274,14 @@ void http_ws_resume(struct http_ws *ws);
  * an enum ws_code of ws.h, reason may be NULL. */
 void http_ws_close(struct http_ws *ws, int code, const char *reason);
 
-/* OpenAPI 3.1 of the route table. */
-json_t *httpd_openapi(const struct httpd *h, const char *title,
-		      const char *version);
+/*
+ * /v1/openapi.json, made of all tables of the server, and /docs, a page to
+ * read it and try it out.  To be listed among the tables.
+ */
+extern const struct http_route httpd_docs_routes[];
+
+/* What http_problem() makes. */
+extern const struct http_schema http_problem_schema;
+
+/* The document as text, made when it is first asked for. */
+const char *httpd_openapi(struct httpd *h);

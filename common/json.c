@@ -3,39 +3,78 @@
 #include "config.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/json.h"
 #include "common/utf8.h"
 
+/* The field that holds a text with a NUL, which C would cut; else NULL. */
+static const char *find_nul(json_t *j, const char *name)
+{
+	const char *key, *found = NULL;
+	json_t *value;
+	size_t i;
+
+	if (json_is_string(j))
+		return strlen(json_string_value(j)) < json_string_length(j)
+			       ? name
+			       : NULL;
+	json_object_foreach(j, key, value)
+		if (!found)
+			found = find_nul(value, key);
+	json_array_foreach(j, i, value)
+		if (!found)
+			found = find_nul(value, name);
+	return found;
+}
+
 int json_parse(const char *text, size_t len, json_t **ret, struct sb_err *err)
 {
 	json_error_t je;
-	json_t *j = json_loadb(text, len,
-			       JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &je);
+	json_t *j = json_loadb(
+		text, len,
+		JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &je);
+	const char *field;
 
 	if (!j)
 		return sb_fail(err, SB_INVALID,
 			       "not valid JSON: %s (line %d, column %d)",
 			       je.text, je.line, je.column);
+	field = find_nul(j, "");
+	if (field) {
+		sb_fail(err, SB_INVALID, "'%s' must not hold a NUL", field);
+		json_decref(j);
+		return -1;
+	}
 	*ret = j;
 	return 0;
 }
 
-char *json_print(const json_t *j)
+/* Whether all bytes are ASCII and none is NUL, eight at a time. */
+static bool is_ascii(const char *s, size_t len)
 {
-	char *s = json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY);
+	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
+	uint64_t x;
 
-	assert(s);
-	return s;
+	for (; len >= sizeof(x); s += sizeof(x), len -= sizeof(x)) {
+		memcpy(&x, s, sizeof(x));
+		/* A byte below 128 less 1 has the high bit if it was 0. */
+		if ((x | (x - ones)) & highs)
+			return false;
+	}
+	while (len && (signed char)*s > 0)
+		s++, len--;
+	return len == 0;
 }
 
 json_t *json_text(const char *s, size_t len)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
 	autobuf struct buf b = { 0 };
-	json_t *j = json_stringn(s, len);
+	json_t *j = is_ascii(s, len) ? json_stringn_nocheck(s, len)
+				     : json_stringn(s, len);
 
 	if (j && !memchr(s, '\0', len))
 		return j;

@@ -97,7 +97,9 @@ bool str_ends(const char *s, const char *suffix)
 	return n >= m && strcmp(s + n - m, suffix) == 0;
 }
 
-static void buf_reserve(struct buf *b, size_t more)
+#define ROOM_TO_PRINT 64 /* is often enough */
+
+void buf_reserve(struct buf *b, size_t more)
 {
 	size_t need = b->len + more + 1;
 
@@ -123,16 +125,21 @@ void buf_adds(struct buf *b, const char *s)
 
 void buf_addf(struct buf *b, const char *fmt, ...)
 {
-	char *s = NULL;
 	va_list ap;
 	int n;
 
+	buf_reserve(b, ROOM_TO_PRINT);
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	n = vsnprintf(b->p + b->len, b->cap - b->len, fmt, ap);
 	va_end(ap);
-	checked(n < 0 ? NULL : s);
-	buf_add(b, s, n);
-	free(s);
+	checked(n < 0 ? NULL : b->p);
+	if ((size_t)n >= b->cap - b->len) {
+		buf_reserve(b, n);
+		va_start(ap, fmt);
+		vsnprintf(b->p + b->len, b->cap - b->len, fmt, ap);
+		va_end(ap);
+	}
+	b->len += n;
 }
 
 void buf_done(struct buf *b)

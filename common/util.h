@@ -75,6 +75,8 @@ struct buf {
 	char *p;
 	size_t len, cap;
 };
+/* Have room for that many more bytes and the NUL. */
+void buf_reserve(struct buf *b, size_t more);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_adds(struct buf *b, const char *s);
 void buf_addf(struct buf *b, const char *fmt, ...)

@@ -129,13 +129,10 @@ static int check_needs(const struct code *c, struct sb_err *err)
 
 static int parse(struct http_req *req, struct code *c, struct sb_err *err)
 {
-	static const char *const fields[] = { "code", "language", RUN_FIELDS,
-					      NULL };
 	struct guestd *g = http_ctx(req);
 	const char *language = NULL;
 
 	if (http_body_json(req, &c->body, err) < 0 ||
-	    json_only(c->body, fields, err) < 0 ||
 	    json_get_str(c->body, "code", &c->text, err) < 0 ||
 	    json_get_str(c->body, "language", &language, err) < 0 ||
 	    run_parse(c->body, &c->params, err) < 0)
@@ -149,7 +146,7 @@ static int parse(struct http_req *req, struct code *c, struct sb_err *err)
 	return check_needs(c, err);
 }
 
-void post_code(struct http_req *req)
+static void post_code(struct http_req *req)
 {
 	struct code c = { 0 };
 	struct process *p = NULL;
@@ -167,3 +164,52 @@ void post_code(struct http_req *req)
 	toolchain_done(&c.tc);
 	json_decref(c.body);
 }
+
+static const struct http_field code_in[] = {
+	{ "code", HTTP_STR, "The program", .must = true },
+	{ "language", HTTP_STR,
+	  "python, javascript, typescript, go, rust, bash and whatever else "
+	  "languages.yaml has",
+	  .must = true },
+	HTTP_GROUP(run_fields),
+	{ 0 },
+};
+
+static const struct http_schema result_schema = {
+	"CodeResult",
+	(const struct http_field[]){
+		HTTP_GROUP(run_result_fields),
+		{ "language", HTTP_STR, "Its name in the table" },
+		{ 0 } },
+	"How code ended, its compiler included",
+	"{'id': 'p2', 'exit_code': 0, 'signal': null, 'timed_out': false,"
+	" 'truncated': false, 'duration_ms': 40, 'stdout': '42',"
+	" 'stderr': '', 'output': '42', 'language': 'python'}",
+};
+
+static const struct http_schema started_schema = {
+	"CodeStarted",
+	(const struct http_field[]){
+		HTTP_GROUP(run_started_fields),
+		{ "language", HTTP_STR, "Its name in the table" },
+		{ 0 } },
+	"Code in the background",
+	"{'id': 'p2', 'pid': 4711, 'language': 'python'}",
+};
+
+static const struct http_answer code_out[] = {
+	{ 200, "It has ended, well or not", &result_schema },
+	{ 202, "It runs in the background", &started_schema },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route code_routes[] = {
+	{ "POST", "/v1/code/execute", post_code, 0,
+	  "Run code of a language and answer when it has ended",
+	  { "/code/execute" }, code_in, code_out,
+	  { SB_MISSING, SB_BUSY, SB_NOSPACE },
+	  .example = "{'code': 'echo $((6 * 7))', 'language': 'bash'}" },
+	{ 0 },
+};
+/* clang-format on */

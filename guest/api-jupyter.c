@@ -20,7 +20,7 @@
 #define MAX_PAGE (8 * 1024 * 1024)
 #define MAX_MESSAGES 1000
 
-void get_jupyter(struct http_req *req)
+static void get_jupyter(struct http_req *req)
 {
 	http_reply_json(req, 200,
 			json_pack("{s:s}", "version", PACKAGE_VERSION));
@@ -33,7 +33,7 @@ static int make_as(struct guestd *g, struct spawn_as **ret, struct sb_err *err)
 	return cfg->make_as(cfg->arg, NULL, ret, err);
 }
 
-void get_kernelspecs(struct http_req *req)
+static void get_kernelspecs(struct http_req *req)
 {
 	struct guestd *g = http_ctx(req);
 	autospawnas struct spawn_as *as = NULL;
@@ -58,7 +58,7 @@ static int find_spec(struct http_req *req, struct kernelspec *ret,
 			       ret, err);
 }
 
-void get_kernelspec(struct http_req *req)
+static void get_kernelspec(struct http_req *req)
 {
 	struct kernelspec s;
 	struct sb_err err;
@@ -85,7 +85,7 @@ static const char *type_of(const char *file)
 	return "application/octet-stream";
 }
 
-void get_kernelspec_file(struct http_req *req)
+static void get_kernelspec_file(struct http_req *req)
 {
 	const char *file = http_param(req, "file");
 	autofree char *path = NULL, *data = NULL;
@@ -111,7 +111,7 @@ void get_kernelspec_file(struct http_req *req)
 		http_reply(req, 200, type_of(file), data, len);
 }
 
-void get_kernels(struct http_req *req)
+static void get_kernels(struct http_req *req)
 {
 	struct guestd *g = http_ctx(req);
 	json_t *list = json_array();
@@ -144,7 +144,7 @@ static int start(struct guestd *g, const json_t *body, struct kernel **ret,
 	return gateway_start(g->gateway, &cfg, ret, err);
 }
 
-void post_kernels(struct http_req *req)
+static void post_kernels(struct http_req *req)
 {
 	autojson json_t *body = NULL;
 	autofree char *location = NULL;
@@ -174,7 +174,7 @@ static struct kernel *find(struct http_req *req)
 	return NULL;
 }
 
-void get_kernel(struct http_req *req)
+static void get_kernel(struct http_req *req)
 {
 	struct kernel *k = find(req);
 
@@ -182,7 +182,7 @@ void get_kernel(struct http_req *req)
 		http_reply_json(req, 200, kernel_json(k));
 }
 
-void post_kernel_interrupt(struct http_req *req)
+static void post_kernel_interrupt(struct http_req *req)
 {
 	struct kernel *k = find(req);
 	struct sb_err err;
@@ -237,7 +237,7 @@ static void wait_for(struct http_req *req, struct kernel *k)
 	kernel_listen(k, &w->listener);
 }
 
-void post_kernel_restart(struct http_req *req)
+static void post_kernel_restart(struct http_req *req)
 {
 	struct kernel *k = find(req);
 
@@ -248,7 +248,7 @@ void post_kernel_restart(struct http_req *req)
 	kernel_restart(k);
 }
 
-void delete_kernel(struct http_req *req)
+static void delete_kernel(struct http_req *req)
 {
 	struct kernel *k = find(req);
 
@@ -258,7 +258,7 @@ void delete_kernel(struct http_req *req)
 	kernel_stop(k);
 }
 
-void get_kernel_channels(struct http_req *req)
+static void get_kernel_channels(struct http_req *req)
 {
 	struct kernel *k = find(req);
 
@@ -294,7 +294,7 @@ static uint64_t put_messages(struct kernel_journal *j, uint64_t seq,
 	return seq - 1;
 }
 
-void get_kernel_messages(struct http_req *req)
+static void get_kernel_messages(struct http_req *req)
 {
 	struct kernel *k = find(req);
 	long long after = 0, limit = MAX_MESSAGES;
@@ -320,46 +320,74 @@ void get_kernel_messages(struct http_req *req)
 	http_reply(req, 200, "application/json", b.p, b.len);
 }
 
+static const struct http_field messages_in[] = {
+	{ "id", HTTP_STR, "Of the kernel", HTTP_PATH },
+	{ "after", HTTP_INT, "Only messages after this number", .min = 0,
+	  .max = HTTP_NO_MAX, .dflt = "0" },
+	{ "limit", HTTP_INT, "At most so many", .min = 1, .max = MAX_MESSAGES,
+	  .dflt = "1000" },
+	{ 0 },
+};
+static const struct http_field messages_fields[] = {
+	{ "messages", HTTP_LIST,
+	  "Each with seq, channel, header, "
+	  "parent_header, metadata, content, buffers",
+	  .of = HTTP_OBJ },
+	{ "last", HTTP_INT, "The last of these: go on after it" },
+	{ "first", HTTP_INT, "The oldest that is kept" },
+	{ "next", HTTP_INT, "The next to come" },
+	{ 0 },
+};
+static const struct http_schema messages_schema = {
+	"KernelMessages", messages_fields, "Some messages of a kernel"
+};
+static const struct http_answer messages_out[] = {
+	{ 200, "The messages", &messages_schema },
+	{ 0 },
+};
+
+/*
+ * Those of Jupyter are not described further: Jupyter does that, and its
+ * clients send what we need not know.
+ */
 const struct http_route jupyter_routes[] = {
 	/* clang-format off */
 	{ "GET", "/api", get_jupyter, HTTP_URL_TOKEN,
-	  "The version of the gateway", { NULL } },
+	  "The version of the gateway" },
 	{ "GET", "/api/kernelspecs", get_kernelspecs, HTTP_URL_TOKEN,
-	  "Which kernels can be started", { NULL } },
+	  "Which kernels can be started" },
 	{ "GET", "/api/kernelspecs/{name}", get_kernelspec, HTTP_URL_TOKEN,
-	  "One of them", { NULL } },
+	  "One of them" },
 	{ "GET", "/kernelspecs/{name}/{file}", get_kernelspec_file,
-	  HTTP_URL_TOKEN, "Its logo and the like", { NULL } },
+	  HTTP_URL_TOKEN, "Its logo and the like" },
 	{ "GET", "/api/kernels", get_kernels, HTTP_URL_TOKEN,
-	  "Kernels that run or have died", { NULL } },
+	  "Kernels that run or have died" },
 	{ "POST", "/api/kernels", post_kernels, HTTP_URL_TOKEN,
-	  "Start a kernel", { NULL } },
+	  "Start a kernel" },
 	{ "GET", "/api/kernels/{id}", get_kernel, HTTP_URL_TOKEN,
-	  "One kernel", { NULL } },
+	  "One kernel" },
 	{ "DELETE", "/api/kernels/{id}", delete_kernel, HTTP_URL_TOKEN,
-	  "End a kernel", { NULL } },
+	  "End a kernel" },
 	{ "POST", "/api/kernels/{id}/interrupt", post_kernel_interrupt,
-	  HTTP_URL_TOKEN, "Interrupt what a kernel runs", { NULL } },
+	  HTTP_URL_TOKEN, "Interrupt what a kernel runs" },
 	{ "POST", "/api/kernels/{id}/restart", post_kernel_restart,
-	  HTTP_URL_TOKEN, "Start a kernel anew, under the same id", { NULL } },
+	  HTTP_URL_TOKEN, "Start a kernel anew, under the same id" },
 	{ "GET", "/api/kernels/{id}/channels", get_kernel_channels,
-	  HTTP_URL_TOKEN, "A WebSocket to a kernel", { NULL } },
+	  HTTP_URL_TOKEN, "A WebSocket to a kernel" },
 	{ "GET", "/v1/kernels/{id}/messages", get_kernel_messages,
-	  HTTP_URL_TOKEN, "What a kernel has said, by number", { NULL } },
+	  HTTP_URL_TOKEN,
+	  "What a kernel has said, by number", { NULL },
+	  messages_in, messages_out, { SB_NOTFOUND } },
 	{ "GET", "/api/sessions", get_sessions, HTTP_URL_TOKEN,
-	  "Notebooks and the kernels that they have", { NULL } },
+	  "Notebooks and the kernels that they have" },
 	{ "POST", "/api/sessions", post_sessions, HTTP_URL_TOKEN,
-	  "A notebook and its kernel", { NULL } },
+	  "A notebook and its kernel" },
 	{ "GET", "/api/sessions/{id}", get_session, HTTP_URL_TOKEN,
-	  "One of them", { NULL } },
+	  "One of them" },
 	{ "PATCH", "/api/sessions/{id}", patch_session, HTTP_URL_TOKEN,
-	  "Another name, path or kernel", { NULL } },
+	  "Another name, path or kernel" },
 	{ "DELETE", "/api/sessions/{id}", delete_session, HTTP_URL_TOKEN,
-	  "Forget it and end its kernel", { NULL } },
-	{ "GET", "/api/swagger.json", get_openapi, HTTP_URL_TOKEN,
-	  "All routes, as OpenAPI", { NULL } },
-	{ "POST", "/v1/run", post_run, 0,
-	  "Run code in a kernel that keeps its state", { NULL } },
-	{ NULL, NULL, NULL, 0, NULL, { NULL } },
+	  "Forget it and end its kernel" },
+	{ 0 },
 	/* clang-format on */
 };

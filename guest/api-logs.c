@@ -266,7 +266,7 @@ static void answer(void *arg)
 	reading_free(r);
 }
 
-void get_logs(struct http_req *req)
+static void get_logs(struct http_req *req)
 {
 	struct reading *r = xcalloc(1, sizeof(*r));
 
@@ -278,3 +278,68 @@ void get_logs(struct http_req *req)
 	else
 		loop_work(r->g->loop, look, answer, r);
 }
+
+static const struct http_field logs_in[] = {
+	{ "source", HTTP_STR, "Whose log", .words = "guestd",
+	  .dflt = "'guestd'" },
+	{ "lines", HTTP_INT, "The last ones; 100, or all since that time",
+	  .max = MAX_LINES },
+	{ "since", HTTP_STR,
+	  "A time such as 2026-01-31T12:34:56Z, seconds since 1970, or how "
+	  "long ago, such as 15m" },
+	{ "follow", HTTP_BOOL, "Send events as lines come", .dflt = "false" },
+	{ "Last-Event-ID", HTTP_STR, "With follow: go on behind that event",
+	  HTTP_HEADER },
+	{ 0 },
+};
+
+static const struct http_schema line_schema = {
+	"LogLine",
+	(const struct http_field[]){
+		{ "ts", HTTP_STR, "When it was written", .maybe = true },
+		{ "level", HTTP_STR, "How grave it is", .maybe = true },
+		{ "msg", HTTP_STR, "What happened" },
+		{ 0 } },
+	"A line of a log, with fields of its own",
+	"{'ts': '2026-01-02T03:04:05.678Z', 'level': 'info',"
+	" 'msg': 'guestd ends'}",
+	.open = true,
+};
+
+static const struct http_schema logs_schema = {
+	"Logs",
+	(const struct http_field[]){
+		{ "source", HTTP_STR, "Whose log" },
+		{ "lines", HTTP_LIST, "The oldest first",
+		  .schema = &line_schema },
+		{ "last_id", HTTP_STR, "To follow from here: Last-Event-ID" },
+		{ 0 } },
+	"A part of a log",
+	NULL,
+};
+
+static const struct http_event log_events[] = {
+	{ "log", &line_schema, "A line" },
+	{ 0 },
+};
+
+static const struct http_answer logs_out[] = {
+	{ 200,
+	  "The lines, in the form that Accept asks for; with follow, "
+	  "events",
+	  &logs_schema },
+	{ 200, NULL, .events = log_events },
+	{ 200, NULL, .type = "application/x-ndjson" },
+	{ 200, NULL, .type = "text/plain" },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route log_routes[] = {
+	{ "GET", "/v1/logs", get_logs, 0,
+	  "What guestd has logged, and goes on logging", { NULL },
+	  logs_in, logs_out, { SB_NOTFOUND, SB_BUSY },
+	  .example = "{'lines': 5}" },
+	{ 0 },
+};
+/* clang-format on */

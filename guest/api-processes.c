@@ -53,7 +53,7 @@ static json_t *process_json(const struct process *p)
 	return j;
 }
 
-void get_processes(struct http_req *req)
+static void get_processes(struct http_req *req)
 {
 	const struct guestd *g = http_ctx(req);
 	json_t *list = json_array();
@@ -64,7 +64,7 @@ void get_processes(struct http_req *req)
 	http_reply_json(req, 200, json_pack("{s:o}", "processes", list));
 }
 
-void get_process(struct http_req *req)
+static void get_process(struct http_req *req)
 {
 	struct sb_err err;
 	struct process *p = find(req, &err);
@@ -190,7 +190,7 @@ static void resume(struct reading *r)
 		parse_num(last, 0, INT64_MAX, &r->offset);
 }
 
-void get_process_output(struct http_req *req)
+static void get_process_output(struct http_req *req)
 {
 	struct reading r = { .req = req };
 	struct sb_err err;
@@ -211,15 +211,12 @@ void get_process_output(struct http_req *req)
 static int write_stdin(struct http_req *req, struct process *p,
 		       struct sb_err *err)
 {
-	static const char *const fields[] = { "data", "encoding", "close",
-					      NULL };
 	autojson json_t *body = NULL;
 	autobuf struct buf b = { 0 };
 	const char *data = "", *encoding = "utf-8";
 	bool end = false;
 
 	if (http_body_json(req, &body, err) < 0 ||
-	    json_only(body, fields, err) < 0 ||
 	    json_get_str(body, "data", &data, err) < 0 ||
 	    json_get_str(body, "encoding", &encoding, err) < 0 ||
 	    json_get_bool(body, "close", &end, err) < 0)
@@ -240,7 +237,7 @@ static int write_stdin(struct http_req *req, struct process *p,
 	return 0;
 }
 
-void post_process_stdin(struct http_req *req)
+static void post_process_stdin(struct http_req *req)
 {
 	struct sb_err err;
 	struct process *p = find(req, &err);
@@ -254,18 +251,16 @@ void post_process_stdin(struct http_req *req)
 static int send_signal(struct http_req *req, struct process *p,
 		       struct sb_err *err)
 {
-	static const char *const fields[] = { "signal", NULL };
 	autojson json_t *body = NULL;
 	int signum = 0;
 
 	if (http_body_json(req, &body, err) < 0 ||
-	    json_only(body, fields, err) < 0 ||
 	    signame_parse(json_object_get(body, "signal"), &signum, err) < 0)
 		return -1;
 	return process_signal(p, signum, err);
 }
 
-void post_process_signal(struct http_req *req)
+static void post_process_signal(struct http_req *req)
 {
 	struct sb_err err;
 	struct process *p = find(req, &err);
@@ -277,7 +272,7 @@ void post_process_signal(struct http_req *req)
 }
 
 /* One that has ended already is as dead as was asked for. */
-void delete_process(struct http_req *req)
+static void delete_process(struct http_req *req)
 {
 	struct sb_err err;
 	struct process *p = find(req, &err);
@@ -288,3 +283,138 @@ void delete_process(struct http_req *req)
 	else
 		http_reply_empty(req, 204);
 }
+
+#define PROCESS_ID                                                         \
+	{                                                                  \
+		"id", HTTP_STR, "The id that its start was answered with", \
+			HTTP_PATH                                          \
+	}
+
+static const struct http_field process_in[] = { PROCESS_ID, { 0 } };
+
+static const struct http_field output_in[] = {
+	PROCESS_ID,
+	{ "stream", HTTP_STR, "Which output; output is both, in their order",
+	  .words = "stdout|stderr|output", .dflt = "'output'" },
+	{ "offset", HTTP_INT, "First byte", .max = HTTP_NO_MAX, .dflt = "0" },
+	{ "limit", HTTP_INT, "Most bytes to answer with", .min = 1,
+	  .max = RUN_MAX_OUTPUT, .dflt = "1048576" },
+	{ "wait", HTTP_INT, "Seconds to wait if there is nothing new yet",
+	  .max = MAX_WAIT_S, .dflt = "0" },
+	{ "follow", HTTP_BOOL, "Send events until it ends", .dflt = "false" },
+	{ "Last-Event-ID", HTTP_INT,
+	  "With follow, in place of offset: the id of the last event seen",
+	  HTTP_HEADER },
+	{ 0 },
+};
+
+static const struct http_field stdin_in[] = {
+	PROCESS_ID,
+	{ "data", HTTP_STR, "What it is to read" },
+	{ "encoding", HTTP_STR, "How data is written", .words = "utf-8|base64",
+	  .dflt = "'utf-8'" },
+	{ "close", HTTP_BOOL, "Let it see the end of its input afterwards",
+	  .dflt = "false" },
+	{ 0 },
+};
+
+static const struct http_field signal_in[] = {
+	PROCESS_ID,
+	{ "signal", HTTP_STR | HTTP_INT, "Name or number: TERM, SIGTERM, 15",
+	  .must = true },
+	{ 0 },
+};
+
+static const struct http_schema process_schema = {
+	"Process",
+	(const struct http_field[]){
+		{ "id", HTTP_STR, "Its name here" },
+		{ "pid", HTTP_INT, "Its process id, and that of its group" },
+		{ "command", HTTP_STR, "What was asked for" },
+		{ "user", HTTP_STR, "The account that it runs as" },
+		{ "state", HTTP_STR, "Whether it still runs",
+		  .words = "running|ended" },
+		{ "started_at", HTTP_STR, "When it began" },
+		{ "stdout_bytes", HTTP_INT, "Bytes written to stdout so far" },
+		{ "stderr_bytes", HTTP_INT, "Bytes written to stderr so far" },
+		HTTP_GROUP(run_status_fields),
+		{ 0 } },
+	"A command that runs or ran",
+	"{'id': 'p1', 'pid': 4711, 'command': 'sleep 60', 'user': 'user',"
+	" 'state': 'running', 'started_at': '2026-01-02T03:04:05.678Z',"
+	" 'stdout_bytes': 0, 'stderr_bytes': 0, 'exit_code': null,"
+	" 'signal': null, 'timed_out': false, 'truncated': false,"
+	" 'duration_ms': 1200}",
+};
+
+static const struct http_schema list_schema = {
+	"ProcessList",
+	(const struct http_field[]){ { "processes", HTTP_LIST, "All of them",
+				       .schema = &process_schema },
+				     { 0 } },
+	"Commands that run or ran",
+	NULL,
+};
+
+static const struct http_schema output_schema = {
+	"ProcessOutput",
+	(const struct http_field[]){
+		{ "id", HTTP_STR, "The command" },
+		{ "stream", HTTP_STR, "Which output",
+		  .words = "stdout|stderr|output" },
+		{ "data", HTTP_STR, "The bytes" },
+		{ "encoding", HTTP_STR,
+		  "There if data is not UTF-8, but base64", .words = "base64",
+		  .maybe = true },
+		{ "offset", HTTP_INT, "Of the first byte" },
+		{ "next", HTTP_INT, "The offset to go on at" },
+		{ "total", HTTP_INT, "Bytes written so far" },
+		{ "eof", HTTP_BOOL, "Whether nothing more will come" },
+		{ "truncated", HTTP_BOOL, "Whether some were not kept" },
+		{ 0 } },
+	"A part of the output",
+	"{'id': 'p1', 'stream': 'output', 'data': 'hello', 'offset': 0,"
+	" 'next': 5, 'total': 5, 'eof': true, 'truncated': false}",
+};
+
+static const struct http_answer list_out[] = {
+	{ 200, "The commands", &list_schema },
+	{ 0 },
+};
+static const struct http_answer process_out[] = {
+	{ 200, "The command", &process_schema },
+	{ 0 },
+};
+static const struct http_answer output_out[] = {
+	{ 200, "The output, or events with follow", &output_schema },
+	{ 200, NULL, .events = run_events },
+	{ 0 },
+};
+static const struct http_answer nothing_out[] = {
+	{ 204, "Done" },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route process_routes[] = {
+	{ "GET", "/v1/processes", get_processes, 0,
+	  "Running and recently ended commands", .out = list_out },
+	{ "GET", "/v1/processes/{id}", get_process, 0, "One command", { NULL },
+	  process_in, process_out, { SB_NOTFOUND } },
+	{ "DELETE", "/v1/processes/{id}", delete_process, 0,
+	  "Kill a command and all of its group", { NULL }, process_in,
+	  nothing_out, { SB_NOTFOUND } },
+	{ "GET", "/v1/processes/{id}/output", get_process_output, 0,
+	  "Output of a command from any byte on", { NULL }, output_in,
+	  output_out, { SB_NOTFOUND } },
+	{ "POST", "/v1/processes/{id}/stdin", post_process_stdin, 0,
+	  "Give a command something to read", { NULL }, stdin_in, nothing_out,
+	  { SB_NOTFOUND, SB_CONFLICT, SB_BUSY },
+	  .example = "{'data': 'hello', 'close': true}" },
+	{ "POST", "/v1/processes/{id}/signal", post_process_signal, 0,
+	  "Send a signal to a command and all of its group", { NULL },
+	  signal_in, nothing_out, { SB_NOTFOUND, SB_CONFLICT },
+	  .example = "{'signal': 'TERM'}" },
+	{ 0 },
+};
+/* clang-format on */

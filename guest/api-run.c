@@ -262,12 +262,9 @@ static int parse_body(struct http_req *req, json_t **ret, const char **ret_code,
 		      struct run_params *params, struct kernel **ret_k,
 		      struct sb_err *err)
 {
-	static const char *const fields[] = { "code",	"kernel_id",  "timeout",
-					      "result", "max_output", NULL };
 	const char *result = "auto";
 
 	if (http_body_json(req, ret, err) < 0 ||
-	    json_only(*ret, fields, err) < 0 ||
 	    json_get_str(*ret, "code", ret_code, err) < 0 ||
 	    json_get_str(*ret, "result", &result, err) < 0 ||
 	    run_parse(*ret, params, err) < 0)
@@ -280,7 +277,7 @@ static int parse_body(struct http_req *req, json_t **ret, const char **ret_code,
 	return find_kernel(http_ctx(req), *ret, ret_k, err);
 }
 
-void post_run(struct http_req *req)
+static void post_run(struct http_req *req)
 {
 	struct guestd *g = http_ctx(req);
 	autojson json_t *body = NULL;
@@ -310,3 +307,51 @@ void post_run(struct http_req *req)
 		loop_timer_set(c->timer, params.timeout_ms);
 	send_code(c, code);
 }
+
+static const struct http_field run_in[] = {
+	{ "code", HTTP_STR, "What to run", .must = true },
+	{ "kernel_id", HTTP_STR, "Where; else in the kernel that all share" },
+	{ "timeout", HTTP_NUM, "Seconds until it is interrupted; 0: never",
+	  .min = 0, .max = 7 * 24 * 3600, .dflt = "0" },
+	{ "max_output", HTTP_INT,
+	  "Bytes of stdout, and of stderr, in the answer", .min = 0,
+	  .max = RUN_MAX_OUTPUT, .dflt = "1048576" },
+	{ "result", HTTP_STR,
+	  "Whether the value of the last expression matters",
+	  .words = "auto|none", .dflt = "'auto'" },
+	{ 0 },
+};
+static const struct http_field cell_fields[] = {
+	{ "status", HTTP_STR, "How it ended",
+	  .words = "ok|error|timeout|aborted" },
+	{ "stdout", HTTP_STR, "What it printed" },
+	{ "stderr", HTTP_STR, "What it printed there" },
+	{ "result", HTTP_OBJ | HTTP_NULL, "The last expression, by MIME type" },
+	{ "outputs", HTTP_LIST, "Results, displays and errors in their order",
+	  .of = HTTP_OBJ },
+	{ "error", HTTP_OBJ, "ename, evalue, traceback", .maybe = true },
+	{ "execution_count", HTTP_INT | HTTP_NULL, "Number of the cell" },
+	{ "truncated", HTTP_BOOL, "Whether there was more output" },
+	{ "timed_out", HTTP_BOOL, "Whether it took too long" },
+	{ "kernel_id", HTTP_STR | HTTP_NULL, "Where it ran" },
+	{ "kernel_restarted", HTTP_BOOL, "Whether its state is lost" },
+	{ "duration_ms", HTTP_INT, "How long it took" },
+	{ 0 },
+};
+static const struct http_schema run_schema = { "Run", cell_fields,
+					       "How a cell ended" };
+static const struct http_answer run_out[] = {
+	{ 200, "How it ended", &run_schema },
+	{ 200, NULL, .type = "text/event-stream" },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route run_routes[] = {
+	{ "POST", "/v1/run", post_run, 0,
+	  "Run code in a kernel that keeps its state", { NULL },
+	  run_in, run_out, { SB_NOTFOUND, SB_DENIED, SB_MISSING },
+	  .example = "{'code': '6 * 7', 'timeout': 10}" },
+	{ 0 },
+};
+/* clang-format on */

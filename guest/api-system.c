@@ -25,7 +25,7 @@ static long long uptime_s(const struct guestd *g)
 	return (clock_ms() - g->started_ms) / 1000;
 }
 
-void get_health(struct http_req *req)
+static void get_health(struct http_req *req)
 {
 	const struct guestd *g = http_ctx(req);
 
@@ -53,7 +53,7 @@ static json_t *missing_parts(const struct guestd *g)
 	return list;
 }
 
-void get_ready(struct http_req *req)
+static void get_ready(struct http_req *req)
 {
 	json_t *missing = missing_parts(http_ctx(req));
 	bool ready = json_array_size(missing) == 0;
@@ -159,7 +159,7 @@ static void reply_facts(void *arg)
 	free(f);
 }
 
-void get_sandbox(struct http_req *req)
+static void get_sandbox(struct http_req *req)
 {
 	struct facts *f = xcalloc(1, sizeof(*f));
 
@@ -167,14 +167,6 @@ void get_sandbox(struct http_req *req)
 	f->g = http_ctx(req);
 	f->languages = json_incref(f->g->languages);
 	loop_work(f->g->loop, gather, reply_facts, f);
-}
-
-void get_openapi(struct http_req *req)
-{
-	const struct guestd *g = http_ctx(req);
-
-	http_reply_json(req, 200,
-			httpd_openapi(g->httpd, "guestd", PACKAGE_VERSION));
 }
 
 static long long resident_bytes(void)
@@ -194,7 +186,7 @@ static void add_metric(struct buf *b, const char *name, const char *type,
 		 type, name, value);
 }
 
-void get_metrics(struct http_req *req)
+static void get_metrics(struct http_req *req)
 {
 	const struct guestd *g = http_ctx(req);
 	autobuf struct buf b = { 0 };
@@ -215,3 +207,102 @@ void get_metrics(struct http_req *req)
 		   "Memory in use.", resident_bytes());
 	http_reply(req, 200, "text/plain; version=0.0.4", b.p, b.len);
 }
+
+static const struct http_schema health_schema = {
+	"Health",
+	(const struct http_field[]){
+		{ "status", HTTP_STR, "Always ok", .words = "ok" },
+		{ "version", HTTP_STR, "Of guestd" },
+		{ "uptime_s", HTTP_INT, "Seconds since it started" },
+		{ "pid", HTTP_INT, "Its process id" },
+		{ 0 } },
+	"That guestd is alive",
+	"{'status': 'ok', 'version': '0.1.0', 'uptime_s': 60, 'pid': 300}",
+};
+
+static const struct http_schema ready_schema = {
+	"Readiness",
+	(const struct http_field[]){
+		{ "status", HTTP_STR, "In a word", .words = "ready|not ready" },
+		{ "missing", HTTP_LIST, "What is not up", .of = HTTP_STR },
+		{ 0 } },
+	"Whether everything is up",
+	"{'status': 'ready', 'missing': []}",
+};
+
+static const struct http_schema os_schema = {
+	"OperatingSystem",
+	(const struct http_field[]){
+		{ "id", HTTP_STR | HTTP_NULL, "ID of os-release" },
+		{ "name", HTTP_STR | HTTP_NULL, "PRETTY_NAME of it" },
+		{ "version", HTTP_STR | HTTP_NULL, "VERSION_ID of it" },
+		{ 0 } },
+	"The operating system",
+	"{'id': 'debian', 'name': 'Debian GNU/Linux 12', 'version': '12'}",
+};
+
+static const struct http_schema language_schema = {
+	"Language",
+	(const struct http_field[]){
+		{ "name", HTTP_STR, "What it is called" },
+		{ "program", HTTP_STR, "What runs it" },
+		{ "version", HTTP_STR | HTTP_NULL, "What the program says" },
+		{ 0 } },
+	"A language that is installed",
+	"{'name': 'python', 'program': '/usr/bin/python3',"
+	" 'version': '3.11.2'}",
+};
+
+static const struct http_schema sandbox_schema = {
+	"Sandbox",
+	(const struct http_field[]){
+		{ "id", HTTP_STR | HTTP_NULL, "Its name on the host" },
+		{ "hostname", HTTP_STR, "Its name for itself" },
+		{ "user", HTTP_STR, "Who runs commands" },
+		{ "workspace", HTTP_STR, "Where relative paths begin" },
+		{ "os", HTTP_OBJ, "The system", .schema = &os_schema },
+		{ "languages", HTTP_LIST, "What is installed",
+		  .schema = &language_schema },
+		{ "display", HTTP_STR | HTTP_NULL, "The X display, if any" },
+		{ "ports", HTTP_MAP, "What listens where", .of = HTTP_INT },
+		{ "isolation", HTTP_STR, "What is around it",
+		  .words = "vm|none" },
+		{ "version", HTTP_STR, "Of guestd" },
+		{ "uptime_s", HTTP_INT, "Seconds since guestd started" },
+		{ 0 } },
+	"Facts about this machine",
+	NULL,
+};
+
+static const struct http_answer health_out[] = {
+	{ 200, "It is alive", &health_schema },
+	{ 0 },
+};
+static const struct http_answer ready_out[] = {
+	{ 200, "Everything is up", &ready_schema },
+	{ 503, "Not everything is up", &ready_schema },
+	{ 0 },
+};
+static const struct http_answer sandbox_out[] = {
+	{ 200, "The facts", &sandbox_schema },
+	{ 0 },
+};
+static const struct http_answer metrics_out[] = {
+	{ 200, "The figures", .type = "text/plain" },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route system_routes[] = {
+	{ "GET", "/health", get_health, HTTP_PUBLIC, "Whether guestd is alive",
+	  { "/livez" },
+	  .out = health_out },
+	{ "GET", "/readyz", get_ready, HTTP_PUBLIC,
+	  "Whether everything that was asked for is up", .out = ready_out },
+	{ "GET", "/v1/sandbox", get_sandbox, 0, "Facts about this machine",
+	  .out = sandbox_out },
+	{ "GET", "/metrics", get_metrics, 0, "Figures for Prometheus",
+	  .out = metrics_out },
+	{ 0 },
+};
+/* clang-format on */

@@ -101,8 +101,6 @@ static int get_size(const json_t *body, int *cols, int *rows,
 static int start(struct guestd *g, const json_t *body, struct terminal **ret,
 		 struct sb_err *err)
 {
-	static const char *const fields[] = { "command", "argv", "cwd",	 "env",
-					      "user",	 "cols", "rows", NULL };
 	struct terminal_config cfg = { .cols = DEFAULT_COLS,
 				       .rows = DEFAULT_ROWS };
 	autospawnas struct spawn_as *as = NULL;
@@ -110,8 +108,7 @@ static int start(struct guestd *g, const json_t *body, struct terminal **ret,
 	struct run_params r;
 	int result = -1;
 
-	if (json_only(body, fields, err) < 0 || run_parse(body, &r, err) < 0 ||
-	    run_as(g, &r, &as, err) < 0 ||
+	if (run_parse(body, &r, err) < 0 || run_as(g, &r, &as, err) < 0 ||
 	    get_size(body, &cfg.cols, &cfg.rows, err) < 0)
 		return -1;
 	if (!json_object_get(r.env, "TERM"))
@@ -168,7 +165,7 @@ static json_t *terminal_json(const struct terminal *t)
 	return j;
 }
 
-void post_terminal(struct http_req *req)
+static void post_terminal(struct http_req *req)
 {
 	autojson json_t *body = NULL;
 	struct terminal *t;
@@ -181,7 +178,7 @@ void post_terminal(struct http_req *req)
 		http_reply_json(req, 201, terminal_json(t));
 }
 
-void get_terminals(struct http_req *req)
+static void get_terminals(struct http_req *req)
 {
 	const struct guestd *g = http_ctx(req);
 	json_t *list = json_array();
@@ -192,7 +189,7 @@ void get_terminals(struct http_req *req)
 	http_reply_json(req, 200, json_pack("{s:o}", "terminals", list));
 }
 
-void get_terminal(struct http_req *req)
+static void get_terminal(struct http_req *req)
 {
 	struct sb_err err;
 	struct terminal *t = find(req, http_param(req, "id"), &err);
@@ -204,7 +201,7 @@ void get_terminal(struct http_req *req)
 }
 
 /* One that has ended already is as dead as was asked for. */
-void delete_terminal(struct http_req *req)
+static void delete_terminal(struct http_req *req)
 {
 	struct sb_err err;
 	struct terminal *t = find(req, http_param(req, "id"), &err);
@@ -296,7 +293,7 @@ static int open_view(struct http_req *req, struct terminal **ret,
 	return start(http_ctx(req), body, ret, err);
 }
 
-void get_terminal_ws(struct http_req *req)
+static void get_terminal_ws(struct http_req *req)
 {
 	struct terminal_view view;
 	struct terminal *t;
@@ -308,7 +305,7 @@ void get_terminal_ws(struct http_req *req)
 		terminal_view(req, t, &view);
 }
 
-void get_terminal_page(struct http_req *req)
+static void get_terminal_page(struct http_req *req)
 {
 	const struct guestd *g = http_ctx(req);
 	const char *name = static_name(req, "/terminal");
@@ -320,3 +317,163 @@ void get_terminal_page(struct http_req *req)
 			     "connect-src 'self'; base-uri 'none'; "
 			     "form-action 'none'; frame-ancestors 'self'");
 }
+
+#define SIZE                                                                  \
+	{                                                                     \
+		"cols",                                                       \
+		HTTP_INT,                                                     \
+		"Columns",                                                    \
+		.min = 1,                                                     \
+		.max = TERMINAL_MAX_SIZE,                                     \
+		.dflt = "80"                                                  \
+	},                                                                    \
+	{                                                                     \
+		"rows", HTTP_INT, "Rows", .min = 1, .max = TERMINAL_MAX_SIZE, \
+					  .dflt = "24"                        \
+	}
+#define PROGRAM                                                              \
+	{ "command", HTTP_STR, "For the shell; without, the shell itself" }, \
+		{ "cwd", HTTP_STR,                                           \
+		  "Folder to begin in; the workspace if not given" },        \
+	{                                                                    \
+		"user", HTTP_STR, "Account to run as", .dflt = "'user'"      \
+	}
+#define TERMINAL_ID                                                        \
+	{                                                                  \
+		"id", HTTP_STR, "The id that its start was answered with", \
+			HTTP_PATH                                          \
+	}
+
+static const struct http_field id_in[] = { TERMINAL_ID, { 0 } };
+
+static const struct http_field start_in[] = {
+	PROGRAM,
+	{ "argv", HTTP_LIST, "A program and its arguments, without a shell",
+	  .of = HTTP_STR },
+	{ "env", HTTP_MAP, "Variables to add to the environment",
+	  .of = HTTP_STR },
+	SIZE,
+	{ 0 },
+};
+
+static const struct http_field ws_in[] = {
+	{ "id", HTTP_STR, "One that is there; else a new one is opened" },
+	{ "view", HTTP_BOOL, "Only look", .dflt = "false" },
+	{ "offset", HTTP_INT, "First byte of its output to be sent",
+	  .max = HTTP_NO_MAX },
+	PROGRAM,
+	SIZE,
+	{ 0 },
+};
+
+static const struct http_schema terminal_schema = {
+	"Terminal",
+	(const struct http_field[]){
+		{ "id", HTTP_STR, "Its name here" },
+		{ "pid", HTTP_INT, "Its process id" },
+		{ "command", HTTP_STR, "What was asked for" },
+		{ "user", HTTP_STR, "The account that it runs as" },
+		{ "cols", HTTP_INT, "Columns" },
+		{ "rows", HTTP_INT, "Rows" },
+		{ "state", HTTP_STR, "Whether it still runs",
+		  .words = "running|ended" },
+		{ "started_at", HTTP_STR, "When it began" },
+		{ "viewers", HTTP_INT, "How many look at it" },
+		{ "output_start", HTTP_INT, "First byte that is still kept" },
+		{ "output_bytes", HTTP_INT, "Bytes printed so far" },
+		{ "exit_code", HTTP_INT | HTTP_NULL, "null while it runs" },
+		{ "signal", HTTP_STR | HTTP_NULL, "What ended it" },
+		{ 0 } },
+	"A program on a terminal of its own",
+	"{'id': 't1', 'pid': 4711, 'command': '/bin/bash', 'user': 'user',"
+	" 'cols': 80, 'rows': 24, 'state': 'running',"
+	" 'started_at': '2026-01-02T03:04:05.678Z', 'viewers': 1,"
+	" 'output_start': 0, 'output_bytes': 120, 'exit_code': null,"
+	" 'signal': null}",
+};
+
+static const struct http_schema list_schema = {
+	"TerminalList",
+	(const struct http_field[]){ { "terminals", HTTP_LIST, "All of them",
+				       .schema = &terminal_schema },
+				     { 0 } },
+	"Terminals",
+	NULL,
+};
+
+static const struct http_answer list_out[] = {
+	{ 200, "The terminals", &list_schema },
+	{ 0 },
+};
+static const struct http_answer start_out[] = {
+	{ 201, "The new terminal", &terminal_schema },
+	{ 0 },
+};
+static const struct http_answer terminal_out[] = {
+	{ 200, "The terminal", &terminal_schema },
+	{ 0 },
+};
+static const struct http_answer delete_out[] = {
+	{ 204, "It is dead" },
+	{ 0 },
+};
+static const struct http_answer ws_out[] = {
+	{ 101, "The WebSocket: what it prints comes in binary messages, what "
+	       "is sent in binary messages is typed; text messages are JSON" },
+	{ 0 },
+};
+
+static const struct http_field page_in[] = {
+	{ "If-None-Match", HTTP_STR, "An ETag: 304 if the file has it still",
+	  HTTP_HEADER },
+	{ "id", HTTP_STR, "One that is there; else a new one is opened" },
+	{ "view", HTTP_BOOL, "Only look", .dflt = "false" },
+	PROGRAM,
+	{ "ticket", HTTP_STR, "What the page is to come in with" },
+	{ 0 },
+};
+static const struct http_field page_file_in[] = {
+	{ "file", HTTP_STR, "Its name", HTTP_PATH },
+	{ "If-None-Match", HTTP_STR, "An ETag: 304 if the file has it still",
+	  HTTP_HEADER },
+	{ 0 },
+};
+static const struct http_answer page_out[] = {
+	{ 200, "The page, at /terminal/", .type = "text/html" },
+	{ 304, "The page is what you have" },
+	{ 307, "To /terminal/" },
+	{ 0 },
+};
+static const struct http_answer page_file_out[] = {
+	{ 200, "The file", .type = "text/html" },
+	{ 200, NULL, .type = "text/css" },
+	{ 200, NULL, .type = "text/javascript" },
+	{ 200, NULL, .type = "image/svg+xml" },
+	{ 304, "The file is what you have" },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route terminal_routes[] = {
+	{ "GET", "/v1/terminals", get_terminals, 0,
+	  "Open and recently ended terminals", .out = list_out },
+	{ "POST", "/v1/terminals", post_terminal, 0, "Open a terminal",
+	  { NULL }, start_in, start_out, { SB_BUSY },
+	  .example = "{'command': 'echo hello', 'cols': 100}" },
+	{ "GET", "/v1/terminals/{id}", get_terminal, 0, "One terminal",
+	  { NULL }, id_in, terminal_out, { SB_NOTFOUND } },
+	{ "DELETE", "/v1/terminals/{id}", delete_terminal, 0,
+	  "Hang up on a terminal and kill all that runs in it", { NULL },
+	  id_in, delete_out, { SB_NOTFOUND } },
+	{ "GET", "/v1/terminal/ws", get_terminal_ws, 0,
+	  "WebSocket of a terminal, a new one if no id is given", { NULL },
+	  ws_in, ws_out, { SB_NOTFOUND, SB_UPGRADE, SB_BUSY } },
+	{ "GET", "/terminal", get_terminal_page, HTTP_PUBLIC,
+	  "The page of a terminal, for browsers", { NULL },
+	  page_in, page_out, { SB_NOTFOUND } },
+	{ "GET", "/terminal/{file}", get_terminal_page, HTTP_PUBLIC,
+	  "A file that this page is made of", { NULL },
+	  page_file_in, page_file_out, { SB_NOTFOUND } },
+	{ 0 },
+};
+/* clang-format on */

@@ -9,18 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/json.h"
 #include "guest/files-names.h"
 #include "guest/files.h"
+#include "guest/gitignore.h"
 #include "guest/glob.h"
 
 #define MAX_DEPTH 64
-#define MAX_RESULTS 10000
 #define DEFAULT_RESULTS 1000
-#define MAX_CONTEXT 20
 #define MAX_LINE (64 * 1024) /* a longer one is no text */
 #define SHOWN_LINE 1000
 #define MAX_TEXT (4 * 1024 * 1024) /* in one answer */
+#define DEFAULT_SECONDS 30
+#define MAX_REPEAT 4096 /* a{9}{9}{9}… needs memory for each */
 
 /*
  * A walk below a folder that follows no symlinks.  visit gets each entry;
@@ -28,11 +30,30 @@
  */
 struct walk {
 	size_t root_len;
-	bool hidden;
-	long long found, limit;
+	bool hidden, gitignore;
+	struct gitignore *ignore; /* of the folder that we are in */
+	long long found, limit, seconds;
+	int64_t deadline; /* then what was found is all there is */
 	bool more;
 	void (*visit)(struct walk *w, const char *path, const struct stat *st);
 };
+
+static bool is_late(struct walk *w)
+{
+	w->more = w->more || clock_ms() >= w->deadline;
+	return w->more;
+}
+
+/* Whether the name or a .gitignore keeps it from being looked at. */
+static bool is_left_out(const struct walk *w, const char *name,
+			const char *path, const struct stat *st)
+{
+	if (!w->hidden && name[0] == '.')
+		return true;
+	return w->gitignore &&
+	       (strcmp(name, ".git") == 0 ||
+		gitignore_match(w->ignore, path, S_ISDIR(st->st_mode)));
+}
 
 static void walk_folder(struct walk *w, const char *dir, int depth)
 {
@@ -43,26 +64,50 @@ static void walk_folder(struct walk *w, const char *dir, int depth)
 	/* What cannot be read is as if it were not there. */
 	if (depth == MAX_DEPTH || names_read(&names, dir, &err) < 0)
 		return;
-	for (size_t i = 0; i < names.n && !w->more; i++) {
-		autofree char *path = NULL;
+	if (w->gitignore)
+		w->ignore = depth ? gitignore_enter(w->ignore, dir)
+				  : gitignore_begin(dir);
+	for (size_t i = 0; i < names.n && !is_late(w); i++) {
+		autofree char *path = xasprintf("%s%s%s", dir,
+						str_ends(dir, "/") ? "" : "/",
+						names.name[i]);
 
-		if (!w->hidden && names.name[i][0] == '.')
-			continue;
-		path = xasprintf("%s%s%s", dir, str_ends(dir, "/") ? "" : "/",
-				 names.name[i]);
-		if (lstat(path, &st) < 0)
+		if (lstat(path, &st) < 0 ||
+		    is_left_out(w, names.name[i], path, &st))
 			continue;
 		w->visit(w, path, &st);
 		if (S_ISDIR(st.st_mode))
 			walk_folder(w, path, depth + 1);
 	}
+	if (w->gitignore)
+		w->ignore = gitignore_leave(w->ignore);
 	names_done(&names);
 }
 
-static void walk_init(struct walk *w, const char *root)
+/* All of them: also those of the folders above where we began. */
+static void walk(struct walk *w, const char *root)
+{
+	walk_folder(w, root, 0);
+	while (w->ignore)
+		w->ignore = gitignore_leave(w->ignore);
+}
+
+static int walk_init(struct walk *w, const char *root, const json_t *args,
+		     struct sb_err *err)
 {
 	w->root_len = strlen(root) + !str_ends(root, "/");
 	w->limit = DEFAULT_RESULTS;
+	w->seconds = DEFAULT_SECONDS;
+	w->gitignore = true;
+	if (files_arg_bool(args, "hidden", &w->hidden, err) < 0 ||
+	    files_arg_bool(args, "gitignore", &w->gitignore, err) < 0 ||
+	    files_arg_int(args, "timeout", 0, FILES_MAX_SECONDS, &w->seconds,
+			  err) < 0 ||
+	    files_arg_int(args, "limit", 1, FILES_MAX_FOUND, &w->limit, err) <
+		    0)
+		return -1;
+	w->deadline = clock_ms() + w->seconds * 1000;
+	return 0;
 }
 
 static int need_folder(const char *path, struct stat *ret, struct sb_err *err)
@@ -101,11 +146,8 @@ int files_glob(const struct file_call *c, json_t **ret, struct sb_err *err)
 	struct glob g = { .walk.visit = visit_glob };
 	struct stat st;
 
-	walk_init(&g.walk, c->path);
-	if (json_get_str(c->args, "pattern", &g.pattern, err) < 0 ||
-	    files_arg_bool(c->args, "hidden", &g.walk.hidden, err) < 0 ||
-	    files_arg_int(c->args, "limit", 1, MAX_RESULTS, &g.walk.limit,
-			  err) < 0)
+	if (walk_init(&g.walk, c->path, c->args, err) < 0 ||
+	    json_get_str(c->args, "pattern", &g.pattern, err) < 0)
 		return -1;
 	if (str_empty(g.pattern) || strlen(g.pattern) > GLOB_MAX_PATTERN)
 		return sb_fail(err, SB_INVALID,
@@ -119,7 +161,7 @@ int files_glob(const struct file_call *c, json_t **ret, struct sb_err *err)
 	    g.pattern[g.walk.root_len - 1] == '/')
 		g.pattern += g.walk.root_len;
 	g.entries = json_array();
-	walk_folder(&g.walk, c->path, 0);
+	walk(&g.walk, c->path);
 	*ret = json_pack("{s:o, s:b}", "entries", g.entries, "truncated",
 			 g.walk.more);
 	files_put_name(*ret, "path", c->path);
@@ -138,7 +180,7 @@ struct grep {
 
 /* The last lines of a file, for the context before a match. */
 struct recent {
-	char *line[MAX_CONTEXT];
+	char *line[FILES_MAX_CONTEXT];
 	size_t n;
 };
 
@@ -217,7 +259,8 @@ static void search(struct grep *g, FILE *f, const char *path)
 	char *line = xmalloc(MAX_LINE);
 
 	for (long long number = 1; next_line(f, line); number++) {
-		bool hit = !g->walk.more &&
+		bool hit = !(number % 64 == 0 ? is_late(&g->walk)
+					      : g->walk.more) &&
 			   regexec(&g->re, line, 0, NULL, 0) == 0;
 
 		if (g->context)
@@ -273,6 +316,36 @@ static void visit_grep(struct walk *w, const char *path, const struct stat *st)
 		search_file(g, path);
 }
 
+/* Whether regcomp() would build something huge of it. */
+static bool repeats_too_much(const char *pattern)
+{
+	long long product = 1;
+
+	for (const char *p = strchr(pattern, '{'); p; p = strchr(p + 1, '{')) {
+		long long low = strtoll(p + 1, NULL, 10), high = 0;
+		const char *comma = p + 1 + strspn(p + 1, "0123456789");
+
+		if (*comma == ',')
+			high = strtoll(comma + 1, NULL, 10);
+		if (MAX(low, high) > MAX_REPEAT)
+			return true;
+		product *= MAX(MAX(low, high), 1);
+		if (product > MAX_REPEAT)
+			return true;
+	}
+	return false;
+}
+
+/* Matching one can take longer than the machine lasts. */
+static bool has_back_reference(const char *pattern)
+{
+	for (const char *p = strchr(pattern, '\\'); p && p[1];
+	     p = strchr(p + 2, '\\'))
+		if (p[1] >= '1' && p[1] <= '9')
+			return true;
+	return false;
+}
+
 static int compile(struct grep *g, const json_t *args, struct sb_err *err)
 {
 	const char *pattern = NULL;
@@ -287,6 +360,14 @@ static int compile(struct grep *g, const json_t *args, struct sb_err *err)
 		return sb_fail(err, SB_INVALID,
 			       "'pattern' is missing or longer than %d bytes",
 			       GLOB_MAX_PATTERN);
+	if (repeats_too_much(pattern))
+		return sb_fail(err, SB_INVALID,
+			       "'pattern' repeats more than %d times",
+			       MAX_REPEAT);
+	if (has_back_reference(pattern))
+		return sb_fail(err, SB_INVALID,
+			       "'pattern' has a back-reference, which is not "
+			       "supported");
 	r = regcomp(&g->re, pattern,
 		    REG_EXTENDED | REG_NOSUB | (ignore_case ? REG_ICASE : 0));
 	if (r == 0)
@@ -301,12 +382,9 @@ int files_grep(const struct file_call *c, json_t **ret, struct sb_err *err)
 	struct grep g = { .walk.visit = visit_grep };
 	struct stat st;
 
-	walk_init(&g.walk, c->path);
-	if (files_arg_bool(c->args, "hidden", &g.walk.hidden, err) < 0 ||
-	    files_arg_int(c->args, "limit", 1, MAX_RESULTS, &g.walk.limit,
+	if (walk_init(&g.walk, c->path, c->args, err) < 0 ||
+	    files_arg_int(c->args, "context", 0, FILES_MAX_CONTEXT, &g.context,
 			  err) < 0 ||
-	    files_arg_int(c->args, "context", 0, MAX_CONTEXT, &g.context, err) <
-		    0 ||
 	    files_arg_str(c->args, "include", "glob", &g.include, err) < 0)
 		return -1;
 	if (g.include && strlen(g.include) > GLOB_MAX_PATTERN)
@@ -317,7 +395,7 @@ int files_grep(const struct file_call *c, json_t **ret, struct sb_err *err)
 		return -1;
 	g.matches = json_array();
 	if (S_ISDIR(st.st_mode))
-		walk_folder(&g.walk, c->path, 0);
+		walk(&g.walk, c->path);
 	else
 		search_file(&g, c->path);
 	regfree(&g.re);

@@ -13,8 +13,6 @@
 #include "guest/files-names.h"
 #include "guest/files.h"
 
-#define MAX_DEPTH 64
-#define MAX_LIMIT 10000
 #define DEFAULT_LIMIT 1000
 
 struct list {
@@ -110,10 +108,12 @@ static int parse_args(struct list *l, const json_t *args, struct sb_err *err)
 
 	if (files_arg_bool(args, "recursive", &recursive, err) < 0)
 		return -1;
-	l->depth = recursive ? MAX_DEPTH : 1;
+	l->depth = recursive ? FILES_MAX_DEPTH : 1;
 	l->limit = DEFAULT_LIMIT;
-	if (files_arg_int(args, "depth", 1, MAX_DEPTH, &l->depth, err) < 0 ||
-	    files_arg_int(args, "limit", 1, MAX_LIMIT, &l->limit, err) < 0 ||
+	if (files_arg_int(args, "depth", 1, FILES_MAX_DEPTH, &l->depth, err) <
+		    0 ||
+	    files_arg_int(args, "limit", 1, FILES_MAX_LIST, &l->limit, err) <
+		    0 ||
 	    files_arg_bool(args, "hidden", &l->hidden, err) < 0 ||
 	    json_get_str(args, "cursor", &cursor, err) < 0)
 		return -1;

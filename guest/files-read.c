@@ -13,8 +13,6 @@
 #include "common/token.h"
 #include "guest/files.h"
 
-/* More than this in one answer is a download. */
-#define MAX_READ (8 * 1024 * 1024)
 #define BLOCK (64 * 1024)
 
 struct range {
@@ -32,7 +30,8 @@ static int parse_range(const json_t *args, struct range *r, struct sb_err *err)
 	    files_arg_int(args, "end_line", 1, LLONG_MAX, &r->end_line, err) <
 		    0 ||
 	    files_arg_int(args, "offset", 0, LLONG_MAX, &r->offset, err) < 0 ||
-	    files_arg_int(args, "limit", 0, MAX_READ, &r->limit, err) < 0 ||
+	    files_arg_int(args, "limit", 0, FILES_MAX_READ, &r->limit, err) <
+		    0 ||
 	    json_get_str(args, "encoding", &r->encoding, err) < 0)
 		return -1;
 	if ((r->start_line || r->end_line) && (r->offset || r->limit >= 0))
@@ -51,30 +50,32 @@ static int parse_range(const json_t *args, struct range *r, struct sb_err *err)
 static int too_large(const char *path, struct sb_err *err)
 {
 	sb_fail(err, SB_LIMIT, "more than %d bytes of '%s' were asked for",
-		MAX_READ, path);
+		FILES_MAX_READ, path);
 	return sb_hint(err, "read parts with 'offset' and 'limit', or use "
 			    "/v1/file/download");
 }
 
-static int read_bytes(int fd, const char *path, const struct range *r,
-		      struct buf *out, bool *ret_more, struct sb_err *err)
+/* size is what it is said to be: files of /proc say 0. */
+static int read_bytes(int fd, const char *path, long long size,
+		      const struct range *r, struct buf *out, bool *ret_more,
+		      struct sb_err *err)
 {
-	size_t want = r->limit >= 0 ? (size_t)r->limit : MAX_READ;
-	char block[BLOCK];
+	size_t want = r->limit >= 0 ? (size_t)r->limit : FILES_MAX_READ;
+	ssize_t n;
 
 	if (r->offset && lseek(fd, r->offset, SEEK_SET) < 0)
 		return files_fail(err, "read", path);
-	for (;;) {
-		/* One byte more tells whether there is more. */
-		ssize_t n = read(fd, block,
-				 MIN(sizeof(block), want + 1 - out->len));
-
+	/* One byte more than wanted tells whether there is more. */
+	buf_reserve(out, MIN((size_t)MAX(size - r->offset, 0), want) + 1);
+	do {
+		buf_reserve(out, 1);
+		n = read(fd, out->p + out->len,
+			 MIN(out->cap - out->len - 1, want + 1 - out->len));
 		if (n < 0)
 			return files_fail(err, "read", path);
-		buf_add(out, block, n);
-		if (n == 0 || out->len > want)
-			break;
-	}
+		out->len += n;
+	} while (n > 0 && out->len <= want);
+	out->p[out->len] = '\0';
 	*ret_more = out->len > want;
 	if (*ret_more && r->limit < 0)
 		return too_large(path, err);
@@ -102,7 +103,7 @@ static int read_lines(int fd, const char *path, const struct range *r,
 			p += len;
 			*ret_more = p < end;
 		}
-		if (out->len > MAX_READ)
+		if (out->len > FILES_MAX_READ)
 			return too_large(path, err);
 	}
 	if (n < 0)
@@ -152,7 +153,7 @@ int files_read(const struct file_call *c, json_t **ret, struct sb_err *err)
 	if (r.start_line || r.end_line)
 		rc = read_lines(fd, c->path, &r, &b, &more, err);
 	else
-		rc = read_bytes(fd, c->path, &r, &b, &more, err);
+		rc = read_bytes(fd, c->path, st.st_size, &r, &b, &more, err);
 	if (rc < 0)
 		return -1;
 	j = json_object();

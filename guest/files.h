@@ -13,6 +13,14 @@
 
 #include "common/err.h"
 
+/* More than this in one answer is a download. */
+#define FILES_MAX_READ (8 * 1024 * 1024)
+#define FILES_MAX_DEPTH 64 /* of a list */
+#define FILES_MAX_LIST 10000
+#define FILES_MAX_FOUND 10000 /* by glob and grep */
+#define FILES_MAX_CONTEXT 20  /* lines around one */
+#define FILES_MAX_SECONDS 300 /* that a search may take */
+
 /* What an operation is asked to do. */
 struct file_call {
 	char *path;   /* absolute */

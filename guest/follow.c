@@ -15,6 +15,48 @@
 
 #define PIECE (32 * 1024)
 
+static const struct http_schema start_schema = {
+	"StartEvent",
+	run_started_fields,
+	"A command has begun",
+	"{'id': 'p1', 'pid': 4711}",
+};
+
+static const struct http_field piece_fields[] = {
+	{ "data", HTTP_STR, "What was written" },
+	{ "offset", HTTP_INT, "Where that begins, in bytes of its stream" },
+	{ "encoding", HTTP_STR, "There if data is not UTF-8, but base64",
+	  .words = "base64", .maybe = true },
+	{ 0 },
+};
+static const struct http_schema piece_schema = {
+	"OutputEvent",
+	piece_fields,
+	"A piece of output",
+	"{'data': 'hello', 'offset': 0}",
+};
+
+static const struct http_field exit_fields[] = {
+	{ "id", HTTP_STR, "Its name in /v1/processes" },
+	HTTP_GROUP(run_status_fields),
+	{ 0 },
+};
+static const struct http_schema exit_schema = {
+	"ExitEvent",
+	exit_fields,
+	"A command has ended",
+	"{'id': 'p1', 'exit_code': 0, 'signal': null, 'timed_out': false,"
+	" 'truncated': false, 'duration_ms': 12}",
+};
+
+const struct http_event run_events[] = {
+	{ "start", &start_schema, "First, always" },
+	{ "stdout", &piece_schema, "Written to stdout" },
+	{ "stderr", &piece_schema, "Written to stderr" },
+	{ "exit", &exit_schema, "Last: the stream ends" },
+	{ 0 },
+};
+
 struct follower {
 	struct http_stream *s;
 	struct process *p;

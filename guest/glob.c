@@ -61,16 +61,22 @@ static bool match_names(const struct names_of *pattern,
 	return row[path->n];
 }
 
-bool glob_match(const char *pattern, const char *path)
+bool glob_match_whole(const char *pattern, const char *path)
 {
 	struct names_of a, b = { 0 };
-	const char *slash = strrchr(path, '/');
 	bool r;
 
-	if (!strchr(pattern, '/') && strcmp(pattern, "**") != 0)
-		return fnmatch(pattern, slash ? slash + 1 : path, 0) == 0;
 	r = split(pattern, &a) && split(path, &b) && match_names(&a, &b);
 	free(a.text);
 	free(b.text);
 	return r;
+}
+
+bool glob_match(const char *pattern, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!strchr(pattern, '/') && strcmp(pattern, "**") != 0)
+		return fnmatch(pattern, slash ? slash + 1 : path, 0) == 0;
+	return glob_match_whole(pattern, path);
 }

@@ -13,3 +13,6 @@
  * any folder.
  */
 bool glob_match(const char *pattern, const char *path);
+
+/* The same, but one without a slash is for a path of one name. */
+bool glob_match_whole(const char *pattern, const char *path);

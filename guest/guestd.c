@@ -308,25 +308,6 @@ static int open_log(const struct options *o, struct sb_err *err)
 	return log_open(path, true, err);
 }
 
-/* The tables of all parts as one; the caller's. */
-static struct http_route *join_routes(void)
-{
-	static const struct http_route *const tables[] = { guestd_routes,
-							   jupyter_routes,
-							   files_routes };
-	struct http_route *all = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (const struct http_route *r = tables[i]; r->run; r++) {
-			all = xrealloc(all, n + 1, sizeof(*all));
-			all[n++] = *r;
-		}
-	all = xrealloc(all, n + 1, sizeof(*all));
-	all[n] = (struct http_route){ 0 };
-	return all;
-}
-
 static int kernel_as(void *arg, const json_t *env, struct spawn_as **ret,
 		     struct sb_err *err)
 {
@@ -368,9 +349,13 @@ static struct gateway *make_gateway(struct guestd *g, const struct options *o)
 static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 {
 	struct httpd_config cfg = {
-		.routes = g->routes = join_routes(),
+		.routes = guestd_routes,
 		.ctx = g,
 		.server = "guestd/" PACKAGE_VERSION,
+		.title = "guestd",
+		.about = "The server in a sandbox: shell, code and files. "
+			 "Every GET can be asked with HEAD, too.",
+		.version = PACKAGE_VERSION,
 		.max_body = MAX_BODY,
 		.authorize = authorize,
 		.origins = o->origins,
@@ -415,7 +400,6 @@ static void guestd_done(struct guestd *g)
 	jupyter_sessions_free(g->sessions);
 	httpd_free(g->httpd);
 	zlink_unload();
-	free(g->routes);
 	loop_free(g->loop);
 	auth_free(g->auth);
 	free(g->sandbox);

@@ -16,7 +16,6 @@
 struct guestd {
 	struct loop *loop;
 	struct httpd *httpd;
-	struct http_route *routes;
 	struct control *control;
 	struct process_table *processes;
 	struct gateway *gateway;

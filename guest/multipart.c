@@ -77,9 +77,14 @@ struct multipart *multipart_new(const char *content_type,
 	autofree char *boundary = NULL;
 	struct multipart *m;
 
-	if (content_type &&
-	    strncasecmp(content_type, "multipart/form-data", 19) == 0)
-		boundary = header_param(content_type, "boundary");
+	if (!content_type ||
+	    strncasecmp(content_type, "multipart/form-data", 19) != 0) {
+		sb_fail(err, SB_FORMAT, "the body must be multipart/form-data");
+		sb_hint(err, "send a form, or the file itself with "
+			     "PUT /v1/file?path=PATH");
+		return NULL;
+	}
+	boundary = header_param(content_type, "boundary");
 	if (str_empty(boundary) || strlen(boundary) > MAX_BOUNDARY) {
 		sb_fail(err, SB_INVALID,
 			"the body must be multipart/form-data with a boundary");

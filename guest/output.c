@@ -36,6 +36,7 @@ struct output {
 	struct buf mem; /* the log, until there is a file */
 	int fd;
 	bool full;
+	uint64_t counted; /* of this one in in_files */
 	struct place end;
 	uint64_t total[OUTPUT_NSTREAMS];
 	struct place last; /* the last record, if there is one */
@@ -43,6 +44,8 @@ struct output {
 	struct place *marks;
 	size_t nmarks;
 };
+
+static uint64_t in_files; /* bytes of all outputs */
 
 /* A window on the log, for walking over records that may be tiny. */
 struct window {
@@ -66,6 +69,7 @@ void output_free(struct output *o)
 	if (!o)
 		return;
 	util_close(&o->fd);
+	in_files -= o->counted;
 	buf_done(&o->mem);
 	free(o->marks);
 	free(o);
@@ -189,6 +193,7 @@ static int add_piece(struct output *o, enum output_stream stream,
 	struct head h;
 
 	if (o->end.pos + sizeof(h) + len > OUTPUT_MAX ||
+	    in_files + len > OUTPUT_MAX_ALL ||
 	    open_record(o, stream, len) < 0 ||
 	    log_put(o, o->end.pos, data, len) < 0)
 		return -1;
@@ -198,6 +203,10 @@ static int add_piece(struct output *o, enum output_stream stream,
 		return -1;
 	o->last_head = h;
 	advance(&o->end, stream, len);
+	if (o->fd >= 0) {
+		in_files += o->end.pos - o->counted;
+		o->counted = o->end.pos;
+	}
 	return 0;
 }
 

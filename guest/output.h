@@ -5,7 +5,8 @@
  * What a process has printed: every byte in its order, with the stream that
  * it came from, readable again from any offset of either stream or of both
  * merged.  A little is kept in memory; more goes to an unlinked file, up to
- * OUTPUT_MAX.  What comes after that is counted and dropped.
+ * OUTPUT_MAX, and OUTPUT_MAX_ALL for all together.  What comes after that is
+ * counted and dropped.  Belongs to the loop's thread.
  */
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@
 
 #define OUTPUT_MEMORY (64 * 1024)
 #define OUTPUT_MAX (64 * 1024 * 1024)
+#define OUTPUT_MAX_ALL (1024 * 1024 * 1024) /* in the files of all */
 
 enum output_stream {
 	OUTPUT_STDOUT,

@@ -29,6 +29,7 @@ struct process {
 	char id[2 * PROCESS_ID_BYTES + 1];
 	char *command, *user;
 	pid_t pid;
+	struct cgroup *group; /* NULL: none */
 	enum state state;
 	bool timed_out;
 	int wait_status;

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
  * its own that print a last line are waited for this long.
  */
 #define GRACE_MS 100
+#define SPOOL "/var/tmp"
 
 struct process *process_ref(struct process *p)
 {
@@ -34,6 +36,7 @@ void process_unref(struct process *p)
 	if (!p || --p->refs)
 		return;
 	output_free(p->output);
+	cgroup_free(p->group);
 	free(p->command);
 	free(p->user);
 	free(p);
@@ -123,6 +126,8 @@ static void end(struct process *p)
 		return;
 	p->state = ENDED;
 	loop_timer_clear(p->timer);
+	if (cgroup_remove(p->group))
+		p->group = NULL;
 	TAILQ_REMOVE(&t->all, p, next);
 	TAILQ_INSERT_HEAD(&t->all, p, next);
 	t->nrunning--;
@@ -209,6 +214,9 @@ static void kill_group(const struct process *p, int signum)
 {
 	if (kill(-p->pid, signum) < 0 && errno != ESRCH)
 		log_warn("cannot signal process group %d: %m", (int)p->pid);
+	/* Also what has left the group of processes. */
+	if (signum == SIGKILL)
+		cgroup_kill(p->group);
 }
 
 /* The timer means what the state says. */
@@ -274,6 +282,18 @@ static void on_sigchld(uv_signal_t *s, int signum)
 	}
 }
 
+/*
+ * Where output goes that is too much for memory.  /run is memory, too.  The
+ * files never have a name: nobody can put a link in their place, and a guestd
+ * that is killed leaves none.
+ */
+static char *spool_folder(const char *run_dir)
+{
+	autoclose int fd = open(SPOOL, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	return fd < 0 ? xasprintf("%s/processes", run_dir) : xstrdup(SPOOL);
+}
+
 struct process_table *process_table_new(struct loop *l, const char *run_dir,
 					struct sb_err *err)
 {
@@ -282,11 +302,12 @@ struct process_table *process_table_new(struct loop *l, const char *run_dir,
 
 	if (spawn_init(err) < 0)
 		return NULL;
+	cgroup_init();
 	/* A program that does not read what it is given is no reason to die. */
 	signal(SIGPIPE, SIG_IGN);
 	t = xcalloc(1, sizeof(*t));
 	t->loop = l;
-	t->dir = xasprintf("%s/processes", run_dir);
+	t->dir = spool_folder(run_dir);
 	TAILQ_INIT(&t->all);
 	r = uv_signal_init(loop_uv(l), &t->sigchld);
 	t->sigchld.data = t;
@@ -313,6 +334,7 @@ void process_table_free(struct process_table *t)
 		return;
 	while ((p = TAILQ_FIRST(&t->all)))
 		forget(p);
+	cgroup_done();
 	uv_close((uv_handle_t *)&t->sigchld, on_sigchld_closed);
 }
 
@@ -364,6 +386,7 @@ int process_start(struct process_table *t, const struct process_config *cfg,
 		  cfg->stdin_mode != PROCESS_STDIN_NONE, &pid, &fds, err) < 0)
 		return -1;
 	p = process_new(t, cfg, pid);
+	p->group = fds.group;
 	if (connect_pipes(p, &fds) < 0)
 		log_err("cannot read from process %d", (int)pid);
 	if (cfg->stdin_mode == PROCESS_STDIN_TEXT) {
@@ -430,7 +453,11 @@ const struct output *process_output(const struct process *p)
  */
 int process_signal(struct process *p, int signum, struct sb_err *err)
 {
-	if (process_is_silent(p) || kill(-p->pid, signum) < 0)
+	bool reached = !process_is_silent(p) && kill(-p->pid, signum) == 0;
+
+	if (signum == SIGKILL)
+		cgroup_kill(p->group);
+	if (!reached)
 		return sb_fail(err, SB_CONFLICT, "process '%s' has ended",
 			       p->id);
 	return 0;

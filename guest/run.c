@@ -15,6 +15,51 @@
 #define MAX_TIMEOUT_S (7 * 24 * 3600)
 #define MAX_ENV 1024
 
+const struct http_field run_fields[] = {
+	{ "cwd", HTTP_STR, "Folder to run in; the workspace if not given" },
+	{ "env", HTTP_MAP, "Variables to add to the environment",
+	  .of = HTTP_STR },
+	{ "user", HTTP_STR, "Account to run as", .dflt = "'user'" },
+	{ "stdin", HTTP_STR, "What it reads; without, nothing" },
+	{ "timeout", HTTP_NUM | HTTP_NULL,
+	  "Seconds after which it is killed, with all of its group; 0: never",
+	  .max = MAX_TIMEOUT_S, .dflt = "0" },
+	{ "max_output", HTTP_INT, "Bytes of each stream to answer with",
+	  .max = RUN_MAX_OUTPUT, .dflt = "1048576" },
+	{ "background", HTTP_BOOL,
+	  "Answer at once; stdin stays open for /v1/processes/{id}/stdin",
+	  .dflt = "false" },
+	{ 0 },
+};
+
+const struct http_field run_status_fields[] = {
+	{ "exit_code", HTTP_INT | HTTP_NULL,
+	  "128 + the signal's number if one ended it; null while it runs" },
+	{ "signal", HTTP_STR | HTTP_NULL, "What ended it, such as SIGKILL" },
+	{ "timed_out", HTTP_BOOL, "Whether it was killed for its timeout" },
+	{ "truncated", HTTP_BOOL, "Whether there was more output than this" },
+	{ "duration_ms", HTTP_INT, "How long it ran" },
+	{ 0 },
+};
+
+const struct http_field run_result_fields[] = {
+	{ "id", HTTP_STR, "Its name in /v1/processes" },
+	HTTP_GROUP(run_status_fields),
+	{ "stdout", HTTP_STR, "What it wrote to stdout" },
+	{ "stderr", HTTP_STR, "What it wrote to stderr" },
+	{ "output", HTTP_STR, "Both, in the order in which they came" },
+	{ "encoding", HTTP_STR,
+	  "There if one of the three is not UTF-8: all are base64 then",
+	  .words = "base64", .maybe = true },
+	{ 0 },
+};
+
+const struct http_field run_started_fields[] = {
+	{ "id", HTTP_STR, "Its name in /v1/processes" },
+	{ "pid", HTTP_INT, "Its process id, and that of its group" },
+	{ 0 },
+};
+
 static int parse_timeout(const json_t *body, int64_t *ret, struct sb_err *err)
 {
 	const json_t *v = json_object_get(body, "timeout");

@@ -18,9 +18,13 @@ struct run_params {
 	bool background;
 };
 
-/* The names of these fields, for json_only(). */
-#define RUN_FIELDS \
-	"cwd", "env", "user", "stdin", "timeout", "max_output", "background"
+/* What these fields are, for the tables of routes; and the answers. */
+extern const struct http_field run_fields[];
+extern const struct http_field run_status_fields[];
+extern const struct http_field run_result_fields[];
+extern const struct http_field run_started_fields[];
+/* The events of run_follow(). */
+extern const struct http_event run_events[];
 
 /* Only the field "env". */
 int run_parse_env(const json_t *body, const json_t **ret, struct sb_err *err);

@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -27,9 +28,12 @@
 #define MAX_PASSWD (64 * 1024)
 #define MAX_ENV 4096
 #define CHILD_NOFILE 1024
+#define CHILD_NPROC 4096
 #define OUR_NOFILE 16384
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:" USER_PATH ":/usr/sbin:/sbin"
+
+static bool is_protected; /* from the kernel when memory is short */
 
 struct spawn_as {
 	char *user, *home;
@@ -196,6 +200,12 @@ int spawn_as_own(const struct spawn_as *as, const char *path,
 	return 0;
 }
 
+/* What went wrong in the child before the program ran. */
+struct failure {
+	enum { NOWHERE, IN_SETUP, IN_IDENTITY, IN_CWD, IN_EXEC } where;
+	int errnum;
+};
+
 /* What the child needs; it must not allocate. */
 struct child {
 	const struct spawn_as *as;
@@ -203,37 +213,40 @@ struct child {
 	const char *base, *cwd;
 	int fd[3];
 	bool tty; /* fd[0] is to control it */
-	int report;
+	const struct cgroup *group;
+	struct failure failure;
 };
 
-/* What went wrong in the child before the program ran. */
-struct failure {
-	enum { IN_SETUP, IN_IDENTITY, IN_CWD, IN_EXEC } where;
-	int errnum;
-};
-
+/*
+ * The C library's functions would change all threads of the process whose
+ * memory we share: the kernel's change only us.
+ */
 static int become(const struct spawn_as *as)
 {
 	if (!as->change)
 		return 0;
-	if (setgroups(as->ngroups, as->groups) < 0 ||
-	    setresgid(as->gid, as->gid, as->gid) < 0)
+	if (syscall(SYS_setgroups, as->ngroups, as->groups) < 0 ||
+	    syscall(SYS_setresgid, as->gid, as->gid, as->gid) < 0)
 		return -1;
-	return setresuid(as->uid, as->uid, as->uid);
+	return (int)syscall(SYS_setresuid, as->uid, as->uid, as->uid);
 }
 
 /* guestd is the last that the kernel kills; what it runs is not. */
 static void be_killable(void)
 {
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	int fd;
 
+	if (!is_protected)
+		return;
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0 && write(fd, "0", 1) < 0)
 		errno = 0; /* not allowed to: then it was not lowered */
 	if (fd >= 0)
 		close(fd);
 }
 
-static void set_limits(void)
+/* The account's processes are counted only where the command's cannot be. */
+static void set_limits(bool count_processes)
 {
 	struct rlimit lim;
 
@@ -241,29 +254,42 @@ static void set_limits(void)
 		lim.rlim_cur = MIN(lim.rlim_max, CHILD_NOFILE);
 		setrlimit(RLIMIT_NOFILE, &lim);
 	}
+	if (count_processes && getrlimit(RLIMIT_NPROC, &lim) == 0) {
+		lim.rlim_cur = MIN(lim.rlim_cur, CHILD_NPROC);
+		lim.rlim_max = MIN(lim.rlim_max, CHILD_NPROC);
+		setrlimit(RLIMIT_NPROC, &lim);
+	}
 	umask(022);
 }
 
+/* Whether we are in the group, and it bounds us. */
+static bool join(const struct cgroup *g)
+{
+	return g && write(cgroup_join_fd(g), "0", 1) == 1 &&
+	       cgroup_is_bounded(g);
+}
+
+/* Before one may come in, no handler of ours may be left. */
 static void reset_signals(void)
 {
+	const struct sigaction dfl = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
 	for (int i = 1; i < NSIG; i++)
-		signal(i, SIG_DFL);
+		sigaction(i, &dfl, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static __attribute__((noreturn)) void child_fail(const struct child *c,
-						 int where)
+static __attribute__((noreturn)) void child_fail(struct child *c, int where)
 {
-	struct failure f = { .where = where, .errnum = errno };
-
-	_exit(write(c->report, &f, sizeof(f)) == sizeof(f) ? 127 : 126);
+	c->failure.where = where;
+	c->failure.errnum = errno;
+	_exit(127);
 }
 
-/* After fork() in a program with threads: only async-signal-safe calls. */
-static __attribute__((noreturn)) void run_child(const struct child *c)
+/* After vfork(): the memory is our parent's, which waits. */
+static __attribute__((noreturn)) void run_child(struct child *c)
 {
 	setsid();
 	for (int i = 0; i < 3; i++)
@@ -272,7 +298,7 @@ static __attribute__((noreturn)) void run_child(const struct child *c)
 	if (c->tty && ioctl(0, TIOCSCTTY, 0) < 0)
 		child_fail(c, IN_SETUP);
 	be_killable();
-	set_limits();
+	set_limits(!join(c->group));
 	if (become(c->as) < 0)
 		child_fail(c, IN_IDENTITY);
 	/* The base may be missing; a folder that was asked for may not. */
@@ -285,11 +311,10 @@ static __attribute__((noreturn)) void run_child(const struct child *c)
 	child_fail(c, IN_EXEC);
 }
 
-static int explain(const struct failure *f, const struct child *c,
-		   struct sb_err *err)
+static int explain(const struct child *c, struct sb_err *err)
 {
-	errno = f->errnum;
-	switch (f->where) {
+	errno = c->failure.errnum;
+	switch (c->failure.where) {
 	case IN_CWD:
 		return sb_fail(err, SB_INVALID, "cannot go to 'cwd' '%s': %m",
 			       c->cwd ? c->cwd : "/");
@@ -308,19 +333,30 @@ static int explain(const struct failure *f, const struct child *c,
 	}
 }
 
-/* All signals wait while the child still has our handlers. */
-static pid_t fork_child(const struct child *c)
+/*
+ * vfork() copies no page tables, returns when the program runs or could not be
+ * run, and lets the child tell why.  All signals wait while the child still
+ * has our handlers.
+ */
+static int start(struct child *c, pid_t *ret_pid, struct sb_err *err)
 {
 	sigset_t all, old;
 	pid_t pid;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = fork();
+	pid = vfork(); /* NOLINT */
 	if (pid == 0)
 		run_child(c);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return pid;
+	if (pid < 0)
+		return sb_fail(err, SB_BUSY, "cannot start a process now: %m");
+	if (c->failure.where != NOWHERE) {
+		waitpid(pid, NULL, 0);
+		return explain(c, err);
+	}
+	*ret_pid = pid;
+	return 0;
 }
 
 /* The child's end blocks, ours does not. */
@@ -343,40 +379,15 @@ static int open_stdin(bool with_stdin, int *ours, int *theirs)
 	return *theirs < 0 ? -1 : 0;
 }
 
-/* Start it and wait until the program runs: the report closes on exec. */
-static int start(struct child *c, pid_t *ret_pid, struct sb_err *err)
-{
-	autoclose int listen = -1, report = -1;
-	struct failure f;
-	int fd[2];
-	ssize_t n;
-	pid_t pid;
-
-	if (pipe2(fd, O_CLOEXEC) < 0)
-		return sb_fail(err, SB_BUSY, "too many open files: %m");
-	listen = fd[0];
-	report = fd[1];
-	c->report = report;
-	pid = fork_child(c);
-	if (pid < 0)
-		return sb_fail(err, SB_BUSY, "cannot start a process now: %m");
-	close(steal_fd(&report));
-	do
-		n = read(listen, &f, sizeof(f));
-	while (n < 0 && errno == EINTR);
-	if (n == sizeof(f)) {
-		waitpid(pid, NULL, 0);
-		return explain(&f, c, err);
-	}
-	*ret_pid = pid;
-	return 0;
-}
-
 int spawn_init(struct sb_err *err)
 {
+	autofree char *score = NULL;
 	struct rlimit lim;
 	int fd;
 
+	is_protected = fs_read("/proc/self/oom_score_adj", 16, &score, NULL,
+			       NULL) < 0 ||
+		       atoi(score) < 0;
 	do
 		fd = open("/dev/null", O_RDWR);
 	while (fd >= 0 && fd < 3);
@@ -398,8 +409,15 @@ int spawn_fds(const struct spawn_as *as, const char *const argv[],
 		.as = as, .argv = argv, .cwd = cwd, .base = workspace
 	};
 
+	struct cgroup *group = cgroup_new();
+	int r;
+
 	memcpy(c.fd, fd, sizeof(c.fd));
-	return start(&c, ret_pid, err);
+	c.group = group;
+	r = start(&c, ret_pid, err);
+	cgroup_joined(group);
+	cgroup_free(group); /* it vanishes with what is in it */
+	return r;
 }
 
 int spawn(const struct spawn_as *as, const char *const argv[],
@@ -408,17 +426,25 @@ int spawn(const struct spawn_as *as, const char *const argv[],
 {
 	autoclose int in = -1, out = -1, errs = -1;
 	autoclose int cin = -1, cout = -1, cerr = -1;
-	int fd[3];
+	struct child c = {
+		.as = as, .argv = argv, .cwd = cwd, .base = workspace
+	};
+	int r;
 
 	if (open_stdin(with_stdin, &in, &cin) < 0 ||
 	    make_pipe(&out, &cout, true) < 0 ||
 	    make_pipe(&errs, &cerr, true) < 0)
 		return sb_fail(err, SB_BUSY, "cannot make a pipe: %m");
-	fd[0] = cin;
-	fd[1] = cout;
-	fd[2] = cerr;
-	if (spawn_fds(as, argv, workspace, cwd, fd, ret_pid, err) < 0)
+	c.fd[0] = cin;
+	c.fd[1] = cout;
+	c.fd[2] = cerr;
+	c.group = ret_pipes->group = cgroup_new();
+	r = start(&c, ret_pid, err);
+	cgroup_joined(ret_pipes->group);
+	if (r < 0) {
+		cgroup_free(ret_pipes->group);
 		return -1;
+	}
 	ret_pipes->in = steal_fd(&in);
 	ret_pipes->out = steal_fd(&out);
 	ret_pipes->err = steal_fd(&errs);
@@ -447,6 +473,8 @@ int spawn_pty(const struct spawn_as *as, const char *const argv[],
 			   .cwd = cwd,
 			   .base = workspace,
 			   .tty = true };
+	struct cgroup *group;
+	int r;
 
 	master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	if (master >= 0 && unlockpt(master) == 0)
@@ -459,7 +487,11 @@ int spawn_pty(const struct spawn_as *as, const char *const argv[],
 	set_modes(slave, cols, rows);
 	for (int i = 0; i < 3; i++)
 		c.fd[i] = slave;
-	if (start(&c, ret_pid, err) < 0)
+	c.group = group = cgroup_new();
+	r = start(&c, ret_pid, err);
+	cgroup_joined(group);
+	cgroup_free(group); /* vanishes when all in it has ended */
+	if (r < 0)
 		return -1;
 	*ret_master = steal_fd(&master);
 	return 0;

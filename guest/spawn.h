@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/util.h"
+#include "guest/cgroup.h"
 
 /*
  * Once, before all else: allow ourselves enough descriptors, and see to it
@@ -44,10 +45,11 @@ const char *spawn_as_user(const struct spawn_as *as);
 /* NULL if it is not set. */
 const char *spawn_as_getenv(const struct spawn_as *as, const char *name);
 
-/* Our ends of the child's pipes; non-blocking. */
+/* Our ends of the child's pipes, non-blocking, and the group that it is in. */
 struct spawn_pipes {
 	int in; /* -1: it reads /dev/null */
 	int out, err;
+	struct cgroup *group; /* may be NULL; the caller's to cgroup_free() */
 };
 
 /*

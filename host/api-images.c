@@ -9,7 +9,7 @@
 #include "host/api.h"
 #include "host/api-util.h"
 
-void api_image_list(struct http_req *req)
+static void api_image_list(struct http_req *req)
 {
 	struct daemon *d = http_ctx(req);
 	json_t *o = json_object();
@@ -18,7 +18,7 @@ void api_image_list(struct http_req *req)
 	http_reply_json(req, 200, o);
 }
 
-void api_image_get(struct http_req *req)
+static void api_image_get(struct http_req *req)
 {
 	struct daemon *d = http_ctx(req);
 	struct sb_err err;
@@ -41,7 +41,7 @@ static const struct sandbox *user_of(struct daemon *d, const char *name)
 	return NULL;
 }
 
-void api_image_delete(struct http_req *req)
+static void api_image_delete(struct http_req *req)
 {
 	struct daemon *d = http_ctx(req);
 	const char *name = http_param(req, "name");
@@ -154,12 +154,9 @@ static void on_close(struct http_stream *s, void *arg)
 
 static int read_making(const json_t *body, struct making *m, struct sb_err *err)
 {
-	static const char *const keys[] = { "name", "file", "format", "force",
-					    NULL };
 	const char *name = NULL, *file = NULL, *format = NULL;
 
-	if (json_only(body, keys, err) < 0 ||
-	    json_get_str(body, "name", &name, err) < 0 ||
+	if (json_get_str(body, "name", &name, err) < 0 ||
 	    json_get_str(body, "file", &file, err) < 0 ||
 	    json_get_str(body, "format", &format, err) < 0 ||
 	    json_get_bool(body, "force", &m->force, err) < 0)
@@ -176,7 +173,7 @@ static int read_making(const json_t *body, struct making *m, struct sb_err *err)
 	return 0;
 }
 
-void api_image_make(struct http_req *req)
+static void api_image_make(struct http_req *req)
 {
 	static const struct http_stream_ops ops = { .on_close = on_close };
 	struct making *m = xcalloc(1, sizeof(*m));
@@ -194,3 +191,111 @@ void api_image_make(struct http_req *req)
 	m->stream = http_stream_begin(req, 200, "text/event-stream", &ops, m);
 	task_start(m->d->loop, make_work, make_done, m);
 }
+
+static const struct http_field name_in[] = {
+	{ "name", HTTP_STR, "Name of the image", HTTP_PATH },
+	{ 0 },
+};
+
+static const struct http_field make_in[] = {
+	{ "name", HTTP_STR, "Its name; without a file, that of its recipe",
+	  .must = true },
+	{ "file", HTTP_STR, "A disk to import: absolute path on the host" },
+	{ "format", HTTP_STR, "Of the file; never guessed",
+	  .words = "qcow2|raw" },
+	{ "force", HTTP_BOOL, "Build it anew", .dflt = "false" },
+	{ 0 },
+};
+
+static const struct http_schema image_schema = {
+	"Image",
+	(const struct http_field[]){
+		{ "name", HTTP_STR, "Its name" },
+		{ "description", HTTP_STR | HTTP_NULL, "What is in it" },
+		{ "parent", HTTP_STR | HTTP_NULL, "What it is built upon" },
+		{ "state", HTTP_STR, "Whether it can be used",
+		  .words = "ready|stale|damaged|not built" },
+		{ "cause", HTTP_STR, "What is damaged", .maybe = true },
+		{ "size", HTTP_INT, "Bytes on disk", .maybe = true },
+		{ "bytes", HTTP_INT, "Of its disk file", .maybe = true },
+		{ "virtual_size", HTTP_INT, "Of the disk, for the guest",
+		  .maybe = true },
+		{ "path", HTTP_STR, "Its folder", .maybe = true },
+		{ "parent_dir", HTTP_STR, "Its parent's folder",
+		  .maybe = true },
+		{ "hash", HTTP_STR, "Over all that it is built from",
+		  .maybe = true },
+		{ "created_at", HTTP_STR, "When it was built", .maybe = true },
+		{ "baked", HTTP_BOOL, "Whether guestd is in it already",
+		  .maybe = true },
+		{ "imported", HTTP_BOOL, "Whether it is a foreign one",
+		  .maybe = true },
+		{ "format", HTTP_STR, "Of its disk file", .maybe = true },
+		{ "kernel_version", HTTP_STR, "Of its Linux", .maybe = true },
+		{ "cmdline", HTTP_STR, "Its kernel's", .maybe = true },
+		{ 0 } },
+	"An image",
+	"{'name': 'base', 'description': 'Python and sshd', 'parent': null,"
+	" 'state': 'not built'}",
+};
+
+static const struct http_schema list_schema = {
+	"ImageList",
+	(const struct http_field[]){ { "images", HTTP_LIST, "All, built or not",
+				       .schema = &image_schema },
+				     { 0 } },
+	"Images",
+	NULL,
+};
+
+static const struct http_schema progress_schema = {
+	"Progress",
+	(const struct http_field[]){
+		{ "percent", HTTP_INT, "How much is done" },
+		{ "text", HTTP_STR, "What is being done" },
+		{ 0 } },
+	"How far it is",
+	"{'percent': 40, 'text': 'installing packages'}",
+};
+
+static const struct http_event make_events[] = {
+	{ "progress", &progress_schema, "It goes on" },
+	{ "done", &image_schema, "Last: the image" },
+	{ "error", &http_problem_schema, "Last: what went wrong" },
+	{ 0 },
+};
+
+static const struct http_answer list_out[] = {
+	{ 200, "The images", &list_schema },
+	{ 0 },
+};
+static const struct http_answer image_out[] = {
+	{ 200, "The image", &image_schema },
+	{ 0 },
+};
+static const struct http_answer make_out[] = {
+	{ 200, "How it goes", .events = make_events },
+	{ 0 },
+};
+static const struct http_answer delete_out[] = {
+	{ 204, "It is gone" },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route image_routes[] = {
+	{ "GET", "/v1/images", api_image_list, 0,
+	  "All images, built or not", .out = list_out },
+	{ "POST", "/v1/images", api_image_make, 0,
+	  "Build or import an image; progress as Server-Sent Events", { NULL },
+	  make_in, make_out,
+	  .example = "{'name': 'base'}",
+	  .text = "A client that leaves cancels it." },
+	{ "GET", "/v1/images/{name}", api_image_get, 0, "One image", { NULL },
+	  name_in, image_out, { SB_NOTFOUND } },
+	{ "DELETE", "/v1/images/{name}", api_image_delete, 0,
+	  "Remove an image", { NULL },
+	  name_in, delete_out, { SB_NOTFOUND, SB_CONFLICT } },
+	{ 0 },
+};
+/* clang-format on */

@@ -10,7 +10,7 @@
 #include "host/api-util.h"
 #include "host/ports.h"
 
-void api_ports_list(struct http_req *req)
+static void api_ports_list(struct http_req *req)
 {
 	json_t *o, *list;
 	struct sandbox *sb;
@@ -121,11 +121,9 @@ static int check_running(const struct sandbox *sb, struct sb_err *err)
 static int read_port(const json_t *body, struct sandbox_port *port,
 		     bool *ret_auto, struct sb_err *err)
 {
-	static const char *const keys[] = { "host", "guest", "auto", NULL };
 	long long host = 0, guest = 0;
 
-	if (json_only(body, keys, err) < 0 ||
-	    json_get_int(body, "host", 0, 65535, &host, err) < 0 ||
+	if (json_get_int(body, "host", 0, 65535, &host, err) < 0 ||
 	    json_get_int(body, "guest", 1, 65535, &guest, err) < 0 ||
 	    json_get_bool(body, "auto", ret_auto, err) < 0)
 		return -1;
@@ -135,7 +133,7 @@ static int read_port(const json_t *body, struct sandbox_port *port,
 	return 0;
 }
 
-void api_ports_add(struct http_req *req)
+static void api_ports_add(struct http_req *req)
 {
 	autojson json_t *body = NULL;
 	struct sandbox_port port;
@@ -155,7 +153,7 @@ void api_ports_add(struct http_req *req)
 		port_start(req, sb, &port, true);
 }
 
-void api_ports_remove(struct http_req *req)
+static void api_ports_remove(struct http_req *req)
 {
 	struct sandbox *sb;
 	struct sb_err err;
@@ -187,3 +185,61 @@ void api_ports_remove(struct http_req *req)
 		sb->name, http_param(req, "host"));
 	http_fail(req, &err);
 }
+
+static const struct http_field list_in[] = { API_SANDBOX_ID, { 0 } };
+
+static const struct http_field add_in[] = {
+	API_SANDBOX_ID,
+	{ "host", HTTP_INT, "On the host; 0: any free one", .max = 65535,
+	  .dflt = "0" },
+	{ "guest", HTTP_INT, "In the guest", .min = 1, .max = 65535,
+	  .must = true },
+	{ "auto", HTTP_BOOL, "Take another where that one is in use",
+	  .dflt = "false" },
+	{ 0 },
+};
+
+static const struct http_field remove_in[] = {
+	API_SANDBOX_ID,
+	{ "host", HTTP_INT, "Port on the host", HTTP_PATH, .min = 1,
+	  .max = 65535 },
+	{ 0 },
+};
+
+static const struct http_schema list_schema = {
+	"PortList",
+	(const struct http_field[]){ { "ports", HTTP_LIST, "All of them",
+				       .schema = &api_port_schema },
+				     { 0 } },
+	"The forwards of a sandbox",
+	"{'ports': [{'host_addr': '127.0.0.1', 'host': 8080, 'guest': 80}]}",
+};
+
+static const struct http_answer list_out[] = {
+	{ 200, "The forwards", &list_schema },
+	{ 0 },
+};
+static const struct http_answer add_out[] = {
+	{ 201, "The new one", &api_port_schema },
+	{ 0 },
+};
+static const struct http_answer remove_out[] = {
+	{ 204, "It is gone" },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route port_routes[] = {
+	{ "GET", "/v1/sandboxes/{id}/ports", api_ports_list, 0,
+	  "The port forwards of a sandbox", { NULL },
+	  list_in, list_out, { SB_NOTFOUND } },
+	{ "POST", "/v1/sandboxes/{id}/ports", api_ports_add, 0,
+	  "Forward another port", { NULL },
+	  add_in, add_out, { SB_NOTFOUND, SB_CONFLICT },
+	  .example = "{'guest': 80}" },
+	{ "DELETE", "/v1/sandboxes/{id}/ports/{host}", api_ports_remove, 0,
+	  "Take a port forward away", { NULL },
+	  remove_in, remove_out, { SB_NOTFOUND, SB_CONFLICT } },
+	{ 0 },
+};
+/* clang-format on */

@@ -13,7 +13,7 @@
 #include "host/events.h"
 #include "host/template.h"
 
-void api_health(struct http_req *req)
+static void api_health(struct http_req *req)
 {
 	struct daemon *d = http_ctx(req);
 	json_t *o = json_object();
@@ -26,7 +26,7 @@ void api_health(struct http_req *req)
 	http_reply_json(req, 200, o);
 }
 
-void api_metrics(struct http_req *req)
+static void api_metrics(struct http_req *req)
 {
 	struct daemon *d = http_ctx(req);
 	size_t count[SANDBOX_NSTATES] = { 0 };
@@ -59,15 +59,7 @@ void api_metrics(struct http_req *req)
 	http_reply(req, 200, "text/plain; version=0.0.4", b.p, b.len);
 }
 
-void api_openapi(struct http_req *req)
-{
-	struct daemon *d = http_ctx(req);
-
-	http_reply_json(req, 200,
-			httpd_openapi(d->httpd, "sandboxd", PACKAGE_VERSION));
-}
-
-void api_events(struct http_req *req)
+static void api_events(struct http_req *req)
 {
 	struct daemon *d = http_ctx(req);
 	const char *id = http_query(req, "sandbox");
@@ -80,7 +72,7 @@ void api_events(struct http_req *req)
 		http_fail(req, &err);
 }
 
-void api_templates(struct http_req *req)
+static void api_templates(struct http_req *req)
 {
 	struct daemon *d = http_ctx(req);
 	json_t *o = json_object();
@@ -113,7 +105,7 @@ static void examined(void *arg)
 	util_free(&x);
 }
 
-void api_doctor(struct http_req *req)
+static void api_doctor(struct http_req *req)
 {
 	struct examination *x = xcalloc(1, sizeof(*x));
 
@@ -121,3 +113,108 @@ void api_doctor(struct http_req *req)
 	x->req = req;
 	task_start(x->d->loop, examine, examined, x);
 }
+
+static const struct http_field events_in[] = {
+	{ "sandbox", HTTP_STR, "Only of this one: id or name" },
+	{ 0 },
+};
+
+static const struct http_schema health_schema = {
+	"Health",
+	(const struct http_field[]){
+		{ "status", HTTP_STR, "Always ok", .words = "ok" },
+		{ "version", HTTP_STR, "Of sandboxd" },
+		{ "pid", HTTP_INT, "Its process id" },
+		{ "uptime_s", HTTP_INT, "Seconds since it started" },
+		{ 0 } },
+	"That sandboxd is well",
+	"{'status': 'ok', 'version': '0.1.0', 'pid': 300, 'uptime_s': 60}",
+};
+
+static const struct http_schema check_schema = {
+	"Check",
+	(const struct http_field[]){
+		{ "name", HTTP_STR, "What was looked at" },
+		{ "status", HTTP_STR, "How it is", .words = "ok|warn|fail" },
+		{ "detail", HTTP_STR, "What was found" },
+		{ "remedy", HTTP_STR, "What to do about it", .maybe = true },
+		{ 0 } },
+	"Something that was looked at",
+	"{'name': 'accelerator', 'status': 'ok', 'detail': 'KVM'}",
+};
+
+static const struct http_schema doctor_schema = {
+	"Checks",
+	(const struct http_field[]){
+		{ "checks", HTTP_LIST, "All of them", .schema = &check_schema },
+		{ 0 } },
+	"How this host is",
+	NULL,
+};
+
+static const struct http_schema template_schema = {
+	"Template",
+	(const struct http_field[]){
+		{ "name", HTTP_STR, "Its name" },
+		{ "file", HTTP_STR, "Where it is" },
+		{ "description", HTTP_STR, "What it is for", .maybe = true },
+		{ "error", HTTP_STR, "Why it cannot be used", .maybe = true },
+		{ 0 } },
+	"Defaults for sandboxes",
+	"{'name': 'default', 'file': '/etc/sandbox/templates/default.yaml',"
+	" 'description': 'A small machine'}",
+};
+
+static const struct http_schema templates_schema = {
+	"TemplateList",
+	(const struct http_field[]){ { "templates", HTTP_LIST, "All of them",
+				       .schema = &template_schema },
+				     { 0 } },
+	"Templates",
+	NULL,
+};
+
+static const struct http_event state_events[] = {
+	{ "state", &api_state_schema,
+	  "First one for each sandbox that there is, then each change" },
+	{ 0 },
+};
+
+static const struct http_answer health_out[] = {
+	{ 200, "It is well", &health_schema },
+	{ 0 },
+};
+static const struct http_answer metrics_out[] = {
+	{ 200, "The figures", .type = "text/plain" },
+	{ 0 },
+};
+static const struct http_answer events_out[] = {
+	{ 200, "The changes", .events = state_events },
+	{ 0 },
+};
+static const struct http_answer doctor_out[] = {
+	{ 200, "What was found", &doctor_schema },
+	{ 0 },
+};
+static const struct http_answer templates_out[] = {
+	{ 200, "The templates", &templates_schema },
+	{ 0 },
+};
+
+/* clang-format off */
+const struct http_route system_routes[] = {
+	{ "GET", "/health", api_health, HTTP_PUBLIC,
+	  "Whether the daemon is well", { "/livez", "/readyz" },
+	  .out = health_out },
+	{ "GET", "/metrics", api_metrics, 0,
+	  "Counters for Prometheus", .out = metrics_out },
+	{ "GET", "/v1/events", api_events, 0,
+	  "State changes as Server-Sent Events", { NULL },
+	  events_in, events_out, { SB_NOTFOUND } },
+	{ "GET", "/v1/doctor", api_doctor, 0,
+	  "What the daemon finds wrong with this host", .out = doctor_out },
+	{ "GET", "/v1/templates", api_templates, 0,
+	  "The templates that can be named", .out = templates_out },
+	{ 0 },
+};
+/* clang-format on */

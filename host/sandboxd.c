@@ -148,6 +148,10 @@ static int serve(struct daemon *d, struct sb_err *err)
 		.routes = api_routes,
 		.ctx = d,
 		.server = "sandboxd/" PACKAGE_VERSION,
+		.title = "sandboxd",
+		.about = "The daemon that owns every sandbox of one user. It "
+			 "serves a UNIX socket, to that user alone.",
+		.version = PACKAGE_VERSION,
 		.max_body = MAX_BODY,
 	};
 

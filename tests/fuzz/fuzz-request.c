@@ -18,6 +18,8 @@ static const struct http_route routes[] = {
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 };
 
+static const struct http_table tables[] = { { .rows = routes }, { 0 } };
+
 static void route(const struct http1_head *h)
 {
 	autobuf struct buf allow = { 0 };
@@ -27,7 +29,7 @@ static void route(const struct http1_head *h)
 
 	if (target_parse(h->target, &t, &err) < 0)
 		return;
-	if (route_find(routes, &t, h->method, &path, &allow)) {
+	if (route_find(tables, &t, h->method, &path, &allow)) {
 		route_param(path, &t, "id");
 		route_param(path, &t, "n");
 	}

@@ -6,6 +6,7 @@ import resource
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from ws import DEADLINE, Closed, Refused, WebSocket, wait_until
@@ -98,6 +99,7 @@ def test_echo():
     assert (r["cols"], r["rows"]) == (101, 33), r
     t.type("stty size\n")
     t.until(b"33 101")
+    assert b"job control" not in t.output, t.output
     t.type("exit 7\n")
     e = t.until_text("exit")
     assert e == {"type": "exit", "exit_code": 7, "signal": None}, e
@@ -111,6 +113,16 @@ def test_echo():
     again = Term(f"?id={t.id}")
     assert again.until_text("exit")["exit_code"] == 7
     assert again.output == t.output, "an ended terminal can be read again"
+
+
+def test_user():
+    """The terminal belongs to who uses it."""
+    if os.geteuid() != 0:
+        return
+    script = 'id -un; stat -c %U "$(tty)"; echo ok > /dev/tty'
+    t = Term(f"?user=nobody&command={urllib.parse.quote(script)}")
+    assert t.until_text("exit")["exit_code"] == 0
+    assert t.output == b"nobody\r\nnobody\r\nok\r\n", t.output
 
 
 def test_reattach():

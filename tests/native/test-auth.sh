@@ -20,7 +20,7 @@ ticket()
 # The token, as clients of other systems send it.
 request /metrics -H "authorization: bearer $token"
 expect 200
-request /metrics -H "Authorization: token $token"
+request /metrics -H "Authorization: token  $token"
 expect 200
 request /metrics -H "X-Access-Token: $token"
 expect 200

@@ -279,6 +279,8 @@ is '[.entries[].name] | join(" ")' 'y.c x.c main.c'
 post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"deep/*.c\"}"
 is '[.entries[].name] | join(" ")' 'x.c'
 post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"*.[ch]\",\"hidden\":true}"
+is '[.entries[].name] | join(" ")' 'y.c x.c main.c util.h'
+post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"*.[ch]\",\"hidden\":true,\"gitignore\":false}"
 is '[.entries[].name] | join(" ")' 'z.c y.c x.c main.c util.h'
 post /v1/file/glob "{\"path\":\"$f/src\",\"pattern\":\"*.c\",\"limit\":1}"
 is '.truncated' true

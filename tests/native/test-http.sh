@@ -50,8 +50,10 @@ for path in /%zz /%0 /%00 '/health?a=%g1' '/a/../health' '/health#x'; do
 	request / --path-as-is -H "$auth" --request-target "$path"
 	expect 400 '"code":"invalid"'
 done
-request '/%68ealth?x=%41+b' -H "$auth"
-expect 200
+request '/v1/file/%65xists?path=/%41+b' -H "$auth"
+expect 200 '"/A b"'
+request '/health?x=1' -H "$auth"
+expect 400 "unknown parameter 'x'"
 
 # Another site's page in a browser here, and a name that it rebound.
 request /v1/sandbox -H "$auth" -H 'Host: evil.example'

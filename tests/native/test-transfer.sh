@@ -135,7 +135,7 @@ expect 200
 request /v1/file/upload -F path=/x
 expect 400 'no file'
 request /v1/file/upload --data-binary x
-expect 400 multipart
+expect 415 multipart
 request /v1/file/upload -H 'Content-Type: multipart/form-data; boundary=x' \
 	--data-binary '--x'
 expect 400 'has no end'

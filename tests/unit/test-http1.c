@@ -134,6 +134,8 @@ static const struct http_route routes[] = {
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 };
 
+static const struct http_table tables[] = { { .rows = routes }, { 0 } };
+
 /* The index of the route, -1 for none, -2 for a bad target. */
 static int find(const char *method, const char *target, const char *param,
 		char *ret, struct buf *allow)
@@ -145,7 +147,7 @@ static int find(const char *method, const char *target, const char *param,
 
 	if (target_parse(target, &t, &err) < 0)
 		return -2;
-	r = route_find(routes, &t, method, &path, allow);
+	r = route_find(tables, &t, method, &path, allow);
 	value = r && param ? route_param(path, &t, param) : NULL;
 	snprintf(ret, 64, "%s", value ? value : "");
 	target_done(&t);

@@ -132,6 +132,8 @@ static const struct http_route routes[] = {
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 };
 
+static const struct http_table tables[] = { { .rows = routes }, { 0 } };
+
 static void *serve(void *arg)
 {
 	loop_run(srv.loop);
@@ -141,7 +143,7 @@ static void *serve(void *arg)
 static void start_server(int ping_ms)
 {
 	struct httpd_config cfg = {
-		.routes = routes,
+		.routes = tables,
 		.server = "test",
 		.max_body = 1000,
 		.authorize = authorize,

@@ -11,6 +11,7 @@
 #include "common/hclient.h"
 #include "common/httpd.h"
 #include "common/json.h"
+#include "common/log.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
@@ -80,6 +81,14 @@ static void reply_late(void *req)
 
 static void work_nothing(void *arg)
 {
+}
+
+static void get_broken(struct http_req *req)
+{
+	struct sb_err err;
+
+	sb_fail(&err, SB_SYSTEM, "it broke");
+	http_fail(req, &err);
 }
 
 static void get_late(struct http_req *req)
@@ -166,6 +175,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/hello/{id}", get_hello, 0, NULL, { NULL } },
 	{ "POST", "/echo", post_echo, 0, NULL, { NULL } },
 	{ "GET", "/error", get_error, 0, NULL, { NULL } },
+	{ "GET", "/broken", get_broken, 0, NULL, { NULL } },
 	{ "GET", "/late", get_late, 0, NULL, { NULL } },
 	{ "GET", "/held", get_held, 0, NULL, { NULL } },
 	{ "GET", "/release", get_release, 0, NULL, { NULL } },
@@ -174,6 +184,8 @@ static const struct http_route routes[] = {
 	{ "GET", "/body", get_body, 0, NULL, { NULL } },
 	{ NULL, NULL, NULL, 0, NULL, { NULL } },
 };
+
+static const struct http_table tables[] = { { .rows = routes }, { 0 } };
 
 static void *serve(void *arg)
 {
@@ -184,7 +196,7 @@ static void *serve(void *arg)
 static void start_server(void)
 {
 	static const struct httpd_config cfg = {
-		.routes = routes,
+		.routes = tables,
 		.server = "test",
 		.max_body = 1000,
 		.authorize = authorize,
@@ -294,6 +306,30 @@ static void test_token(void)
 	hclient_free(c);
 }
 
+/* What failed on our side is logged, without what may be a secret. */
+static void test_log(void)
+{
+	autofree char *path = xasprintf("%s/log", scratch_dir), *text = NULL;
+	struct hclient *c = connect_client();
+	struct sb_err err;
+	json_t *j = NULL;
+
+	if (log_open(path, true, &err) < 0)
+		abort();
+	ok(hclient_json(c, "GET", "/error", NULL, &j, &err) < 0 &&
+		   hclient_json(c, "GET", "/broken?t=secret", NULL, &j, &err) <
+			   0,
+	   "two errors");
+	hclient_free(c);
+	fs_read(path, 4096, &text, NULL, NULL);
+	ok(text && strstr(text, "\"level\":\"warn\"") &&
+		   strstr(text, "\"method\":\"GET\",\"path\":\"/broken\","
+				"\"status\":500,\"ms\":"),
+	   "the one that is ours is logged");
+	ok(text && !strstr(text, "/error"), "the other is not");
+	ok(text && !strstr(text, "secret"), "and no query");
+}
+
 static void test_leaving(void)
 {
 	struct hclient *c = connect_client();
@@ -397,6 +433,7 @@ int main(void)
 	start_server();
 	test_json();
 	test_token();
+	test_log();
 	test_leaving();
 	test_stream();
 	test_events();

@@ -124,7 +124,8 @@ static void test_follow(void)
 		{ .method = "GET", .path = "/log", .run = get_log },
 		{ 0 },
 	};
-	const struct httpd_config cfg = { .routes = routes, .server = "test" };
+	static const struct http_table tables[] = { { .rows = routes }, { 0 } };
+	const struct httpd_config cfg = { .routes = tables, .server = "test" };
 	struct hclient *c = NULL;
 	autobuf struct buf b = { 0 };
 	struct sb_err err = { 0 };

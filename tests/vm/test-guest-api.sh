@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The guest's own API, through the forwarded port: commands, code and files.
+# The guest's own API, through the forwarded port: commands, code, files and
+# terminals.
 . "${0%/*}/functions.sh"
 
 succeeds sbctl up demo --env COLOUR=blue
@@ -38,3 +39,30 @@ curl -s --max-time 120 -T "$SANDBOX_STATE/blob" -H "Authorization: Bearer $token
 	"$url/v1/file?path=/tmp/blob" >/dev/null
 succeeds sbctl cp demo:/tmp/blob "$SANDBOX_STATE/back"
 succeeds cmp "$SANDBOX_STATE/blob" "$SANDBOX_STATE/back"
+
+# A terminal: its page is part of the bundle, its WebSocket passes the forward.
+eq "$(curl -s -o /dev/null -w '%{http_code}' --max-time 60 \
+	"$url/terminal/xterm.js")" 200 "the files of the page"
+# shellcheck disable=SC2016 # for the guest's shell
+typed=$(PYTHONPATH=${0%/*}/../native PYTHONDONTWRITEBYTECODE=1 \
+	python3 - "${url##*:}" "$token" 'stat -c %U "$(tty)"; stty size' <<-'END'
+		import sys, urllib.parse
+		from ws import Closed, WebSocket
+
+		port, token, command = sys.argv[1:]
+		ws = WebSocket(
+		    int(port),
+		    "/v1/terminal/ws?cols=90&rows=30&command="
+		    + urllib.parse.quote(command),
+		    headers=["Authorization: Bearer " + token],
+		)
+		try:
+		    while True:
+		        m = ws.recv(60)
+		        if isinstance(m, bytes):
+		            sys.stdout.write(m.decode().replace("\r", ""))
+		except Closed:
+		    pass
+	END
+)
+eq "$typed" $'user\n30 90' "a terminal of the user"
