@@ -14,33 +14,10 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/hclient.h"
-#include "common/http1.h"
+#include "common/hclient-private.h"
 #include "common/json.h"
-#include "common/sse.h"
-#include "common/util.h"
 
-#define MAX_JSON (16 * 1024 * 1024)
 #define READ_BLOCK (16 * 1024)
-
-struct hclient {
-	int fd;
-	int cancel_fd;
-	int timeout_ms;
-	bool used_up; /* the server closes after this reply */
-	char *host;   /* for the Host header */
-	char *token;
-	struct buf in;
-};
-
-/* A reply that is being read. */
-struct reply {
-	struct http1_head head;
-	enum http1_body framing;
-	uint64_t left;
-	struct http1_chunked chunked;
-	bool done;
-};
 
 static int wait_for(struct hclient *c, short events, struct sb_err *err)
 {
@@ -214,10 +191,10 @@ static int receive(struct hclient *c, bool *ret_eof, struct sb_err *err)
 	}
 }
 
-static int send_request(struct hclient *c, const char *method, const char *path,
-			const json_t *body, struct sb_err *err)
+int hclient_send_request(struct hclient *c, const char *method,
+			 const char *path, const char *type, const void *body,
+			 size_t len, struct sb_err *err)
 {
-	autofree char *text = body ? json_print(body) : NULL;
 	autobuf struct buf b = { 0 };
 
 	if (c->used_up)
@@ -228,16 +205,17 @@ static int send_request(struct hclient *c, const char *method, const char *path,
 	buf_addf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, c->host);
 	if (c->token)
 		buf_addf(&b, "Authorization: Bearer %s\r\n", c->token);
-	if (text)
+	if (c->more)
+		buf_adds(&b, c->more);
+	if (type)
 		buf_addf(&b,
-			 "Content-Type: application/json\r\n"
+			 "Content-Type: %s\r\n"
 			 "Content-Length: %zu\r\n",
-			 strlen(text));
+			 type, len);
 	else if (strcmp(method, "GET") != 0)
 		buf_adds(&b, "Content-Length: 0\r\n");
 	buf_adds(&b, "\r\n");
-	if (text)
-		buf_adds(&b, text);
+	buf_add(&b, body, len);
 	return send_all(c, b.p, b.len, err);
 }
 
@@ -270,13 +248,13 @@ static int read_head(struct hclient *c, struct reply *r, struct sb_err *err)
 		buf_drop(&c->in, n);
 		if (bad < 0)
 			return bad_reply(err);
-		if (r->head.status >= 200)
+		if (r->head.status >= 200 || r->head.status == 101)
 			return 0;
 		http1_head_done(&r->head);
 	}
 }
 
-static int begin_reply(struct hclient *c, struct reply *r, struct sb_err *err)
+int hclient_begin_reply(struct hclient *c, struct reply *r, struct sb_err *err)
 {
 	bool bodyless;
 
@@ -318,9 +296,8 @@ static int take_body(struct hclient *c, struct reply *r, struct buf *out,
 	return 0;
 }
 
-/* The next bytes of the body onto out; sets r->done at its end. */
-static int read_body(struct hclient *c, struct reply *r, struct buf *out,
-		     size_t max, struct sb_err *err)
+int hclient_read_body(struct hclient *c, struct reply *r, struct buf *out,
+		      size_t max, struct sb_err *err)
 {
 	bool eof = false;
 
@@ -335,43 +312,49 @@ static int read_body(struct hclient *c, struct reply *r, struct buf *out,
 		       "the server broke off in the middle of its answer");
 }
 
-static void reply_done(struct reply *r)
+void hclient_end_reply(struct reply *r)
 {
 	http1_head_done(&r->head);
 }
-#define autoreply __attribute__((cleanup(reply_done)))
 
-/*
- * After a failure the bytes on the wire are of no known meaning, so the
- * connection serves no further request.
- */
-static int failed(struct hclient *c)
+int hclient_failed(struct hclient *c)
 {
 	c->used_up = true;
 	return -1;
 }
 
-int hclient_request(struct hclient *c, const char *method, const char *path,
-		    const json_t *body, size_t max, struct hclient_reply *ret,
-		    struct sb_err *err)
+/* One request and its whole reply. */
+static int exchange(struct hclient *c, const char *method, const char *path,
+		    const char *type, const void *body, size_t len, size_t max,
+		    struct hclient_reply *ret, struct sb_err *err)
 {
 	autoreply struct reply r = { 0 };
 	autobuf struct buf b = { 0 };
 
-	if (send_request(c, method, path, body, err) < 0 ||
-	    begin_reply(c, &r, err) < 0)
-		return failed(c);
+	if (hclient_send_request(c, method, path, type, body, len, err) < 0 ||
+	    hclient_begin_reply(c, &r, err) < 0)
+		return hclient_failed(c);
 	if (strcmp(method, "HEAD") == 0)
 		r.done = true;
 	while (!r.done)
-		if (read_body(c, &r, &b, max, err) < 0)
-			return failed(c);
+		if (hclient_read_body(c, &r, &b, max, err) < 0)
+			return hclient_failed(c);
 	buf_add(&b, "", 0);
 	ret->status = r.head.status;
 	ret->type = xstrdup0(http1_get(&r.head, "content-type"));
 	ret->len = b.len;
 	ret->body = steal(&b.p);
 	return 0;
+}
+
+int hclient_request(struct hclient *c, const char *method, const char *path,
+		    const json_t *body, size_t max, struct hclient_reply *ret,
+		    struct sb_err *err)
+{
+	autofree char *text = body ? json_print(body) : NULL;
+
+	return exchange(c, method, path, text ? "application/json" : NULL, text,
+			text ? strlen(text) : 0, max, ret, err);
 }
 
 void hclient_reply_done(struct hclient_reply *r)
@@ -382,8 +365,8 @@ void hclient_reply_done(struct hclient_reply *r)
 }
 #define autoreplied __attribute__((cleanup(hclient_reply_done)))
 
-/* Turn an error reply into err, by its problem+json if it has one. */
-static int problem(int status, const char *body, size_t len, struct sb_err *err)
+int hclient_problem(int status, const char *body, size_t len,
+		    struct sb_err *err)
 {
 	autojson json_t *j = NULL;
 	const char *code, *hint;
@@ -408,10 +391,11 @@ int hclient_json(struct hclient *c, const char *method, const char *path,
 	autoreplied struct hclient_reply r = { 0 };
 	json_t *j = NULL;
 
-	if (hclient_request(c, method, path, body, MAX_JSON, &r, err) < 0)
+	if (hclient_request(c, method, path, body, HCLIENT_MAX_JSON, &r, err) <
+	    0)
 		return -1;
 	if (r.status >= 400)
-		return problem(r.status, r.body, r.len, err);
+		return hclient_problem(r.status, r.body, r.len, err);
 	if (r.len && json_parse(r.body, r.len, &j, err) < 0)
 		return bad_reply(err);
 	if (ret)
@@ -421,79 +405,15 @@ int hclient_json(struct hclient *c, const char *method, const char *path,
 	return 0;
 }
 
-static int read_problem(struct hclient *c, struct reply *r, struct sb_err *err)
+int hclient_send_bytes(struct hclient *c, const char *method, const char *path,
+		       const void *data, size_t len, struct sb_err *err)
 {
-	autobuf struct buf b = { 0 };
+	autoreplied struct hclient_reply r = { 0 };
 
-	while (!r->done)
-		if (read_body(c, r, &b, MAX_JSON, err) < 0)
-			return failed(c);
-	return problem(r->head.status, b.p, b.len, err);
-}
-
-static int stream(struct hclient *c, const char *method, const char *path,
-		  const json_t *body,
-		  int (*on_data)(void *arg, const char *data, size_t len),
-		  void *arg, struct sb_err *err)
-{
-	autoreply struct reply r = { 0 };
-
-	if (send_request(c, method, path, body, err) < 0 ||
-	    begin_reply(c, &r, err) < 0)
-		return failed(c);
-	if (r.head.status >= 400)
-		return read_problem(c, &r, err);
-	while (!r.done) {
-		autobuf struct buf b = { 0 };
-
-		if (read_body(c, &r, &b, SIZE_MAX, err) < 0)
-			return failed(c);
-		if (b.len && on_data(arg, b.p, b.len)) {
-			c->used_up = true;
-			return 0;
-		}
-	}
+	if (exchange(c, method, path, "application/octet-stream", data, len,
+		     HCLIENT_MAX_JSON, &r, err) < 0)
+		return -1;
+	if (r.status >= 400)
+		return hclient_problem(r.status, r.body, r.len, err);
 	return 0;
-}
-
-int hclient_stream(struct hclient *c, const char *path,
-		   int (*on_data)(void *arg, const char *data, size_t len),
-		   void *arg, struct sb_err *err)
-{
-	return stream(c, "GET", path, NULL, on_data, arg, err);
-}
-
-struct events {
-	struct sse *sse;
-	struct sb_err *err;
-	int r;
-};
-
-static int event_bytes(void *arg, const char *data, size_t len)
-{
-	struct events *e = arg;
-
-	e->r = sse_feed(e->sse, data, len, e->err);
-	return e->r;
-}
-
-int hclient_send_events(struct hclient *c, const char *method, const char *path,
-			const json_t *body,
-			int (*on_event)(void *arg, const char *event,
-					const char *data),
-			void *arg, struct sb_err *err)
-{
-	struct events e = { .sse = sse_new(on_event, arg), .err = err };
-	int r = stream(c, method, path, body, event_bytes, &e, err);
-
-	sse_free(e.sse);
-	return e.r < 0 ? -1 : r;
-}
-
-int hclient_events(struct hclient *c, const char *path,
-		   int (*on_event)(void *arg, const char *event,
-				   const char *data),
-		   void *arg, struct sb_err *err)
-{
-	return hclient_send_events(c, "GET", path, NULL, on_event, arg, err);
 }

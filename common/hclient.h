@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "common/err.h"
+#include "common/util.h"
 
 struct hclient;
 
@@ -50,6 +51,10 @@ int hclient_request(struct hclient *c, const char *method, const char *path,
 int hclient_json(struct hclient *c, const char *method, const char *path,
 		 const json_t *body, json_t **ret, struct sb_err *err);
 
+/* The same with a body of bytes, where the reply's does not matter. */
+int hclient_send_bytes(struct hclient *c, const char *method, const char *path,
+		       const void *data, size_t len, struct sb_err *err);
+
 /*
  * GET a stream and hand its pieces to on_data until the server ends it or
  * on_data returns non-zero.  Errors as in hclient_json().
@@ -57,6 +62,19 @@ int hclient_json(struct hclient *c, const char *method, const char *path,
 int hclient_stream(struct hclient *c, const char *path,
 		   int (*on_data)(void *arg, const char *data, size_t len),
 		   void *arg, struct sb_err *err);
+/* The same for any method, and with a JSON body (NULL: none). */
+int hclient_send_stream(struct hclient *c, const char *method, const char *path,
+			const json_t *body,
+			int (*on_data)(void *arg, const char *data, size_t len),
+			void *arg, struct sb_err *err);
+
+/*
+ * Turn the connection into a WebSocket: from now on its bytes are for ws.h, by
+ * the caller, on the (non-blocking) descriptor *ret_fd, which stays the
+ * client's.  rest gets what has come of them already.  Errors as above.
+ */
+int hclient_upgrade(struct hclient *c, const char *path, int *ret_fd,
+		    struct buf *rest, struct sb_err *err);
 
 /* The same for Server-Sent Events. */
 int hclient_events(struct hclient *c, const char *path,

@@ -1,57 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random tokens, hex, SHA-256 and base64 on OpenSSL's libcrypto. */
+/* Comparison in constant time, and SHA-256 on OpenSSL's libcrypto. */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "common/token.h"
 #include "common/util.h"
-
-void random_bytes(void *p, size_t n)
-{
-	unsigned char *c = p;
-
-	while (n) {
-		ssize_t got = getrandom(c, n, 0);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			abort(); /* a kernel without getrandom(2) */
-		c += got;
-		n -= got;
-	}
-}
-
-void hex_encode(char *out, const void *data, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-	const unsigned char *c = data;
-
-	for (size_t i = 0; i < len; i++) {
-		out[2 * i] = digits[c[i] >> 4];
-		out[2 * i + 1] = digits[c[i] & 15];
-	}
-	out[2 * len] = '\0';
-}
-
-void random_hex(char *out, size_t n)
-{
-	unsigned char raw[64];
-
-	for (size_t done = 0, part; done < n; done += part) {
-		part = MIN(n - done, sizeof(raw));
-		random_bytes(raw, part);
-		hex_encode(out + 2 * done, raw, part);
-	}
-}
 
 bool token_equal(const char *a, const char *b)
 {
@@ -61,40 +20,6 @@ bool token_equal(const char *a, const char *b)
 	for (size_t i = 0; i < nb; i++)
 		diff |= (unsigned char)(a[i < na ? i : 0] ^ b[i]);
 	return !diff;
-}
-
-char *base64_encode(const void *data, size_t len)
-{
-	char *out = xmalloc((len + 2) / 3 * 4 + 1);
-
-	EVP_EncodeBlock((unsigned char *)out, data, (int)len);
-	return out;
-}
-
-char *base64_decode(const char *text, size_t len, size_t *ret_len)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t padding = 0;
-	char *out;
-
-	while (padding < 2 && padding < len && text[len - 1 - padding] == '=')
-		padding++;
-	/* EVP_DecodeBlock also takes spaces, and padding anywhere. */
-	for (size_t i = 0; i < len - padding; i++)
-		if (!text[i] || !strchr(digits, text[i]))
-			return NULL;
-	if (len % 4 || len > INT_MAX)
-		return NULL;
-	out = xmalloc(len / 4 * 3 + 1);
-	if (len && EVP_DecodeBlock((unsigned char *)out,
-				   (const unsigned char *)text, (int)len) < 0) {
-		free(out);
-		return NULL;
-	}
-	*ret_len = len / 4 * 3 - padding;
-	out[*ret_len] = '\0';
-	return out;
 }
 
 struct sha256 *sha256_new(void)

@@ -25,13 +25,6 @@ void hex_encode(char *out, const void *data, size_t len);
 /* Whether two strings are equal, in a time that depends on b's length only. */
 bool token_equal(const char *a, const char *b);
 
-/* Base64 (with padding) of data; the caller's. */
-char *base64_encode(const void *data, size_t len);
-
-/* The bytes of base64 with padding, NUL-terminated, the caller's; NULL when it
- * is not valid. */
-char *base64_decode(const char *text, size_t len, size_t *ret_len);
-
 /* An incremental SHA-256. */
 struct sha256;
 struct sha256 *sha256_new(void);

@@ -208,6 +208,29 @@ static void get_process_output(struct http_req *req)
 	}
 }
 
+/* A body of bytes as they are; ?close=true ends the input after it. */
+static int write_bytes(struct http_req *req, struct process *p,
+		       struct sb_err *err)
+{
+	bool end = false;
+	size_t len;
+	const char *data = http_body(req, &len);
+
+	if (http_query_bool(req, "close", &end, err) < 0 ||
+	    (len && process_write(p, data, len, err) < 0))
+		return -1;
+	if (end)
+		process_close_stdin(p);
+	return 0;
+}
+
+static bool has_bytes(const struct http_req *req)
+{
+	const char *type = http_header(req, "content-type");
+
+	return type && str_starts(type, "application/octet-stream");
+}
+
 static int write_stdin(struct http_req *req, struct process *p,
 		       struct sb_err *err)
 {
@@ -242,7 +265,8 @@ static void post_process_stdin(struct http_req *req)
 	struct sb_err err;
 	struct process *p = find(req, &err);
 
-	if (!p || write_stdin(req, p, &err) < 0)
+	if (!p ||
+	    (has_bytes(req) ? write_bytes : write_stdin)(req, p, &err) < 0)
 		http_fail(req, &err);
 	else
 		http_reply_empty(req, 204);
@@ -302,6 +326,8 @@ static const struct http_field output_in[] = {
 	{ "wait", HTTP_INT, "Seconds to wait if there is nothing new yet",
 	  .max = MAX_WAIT_S, .dflt = "0" },
 	{ "follow", HTTP_BOOL, "Send events until it ends", .dflt = "false" },
+	{ "format", HTTP_STR, "With follow: events, or frames of bytes",
+	  .words = "events|frames", .dflt = "'events'" },
 	{ "Last-Event-ID", HTTP_INT,
 	  "With follow, in place of offset: the id of the last event seen",
 	  HTTP_HEADER },
@@ -314,6 +340,8 @@ static const struct http_field stdin_in[] = {
 	{ "encoding", HTTP_STR, "How data is written", .words = "utf-8|base64",
 	  .dflt = "'utf-8'" },
 	{ "close", HTTP_BOOL, "Let it see the end of its input afterwards",
+	  .dflt = "false" },
+	{ "close", HTTP_BOOL, "The same for a body of bytes", HTTP_QUERY,
 	  .dflt = "false" },
 	{ 0 },
 };

@@ -17,11 +17,10 @@
 #define DEFAULT_ROWS 24
 #define MAX_ARGS 256
 
-/* What is to run: strings are the body's, but for the program's path. */
+/* What is to run: strings are the body's. */
 struct program {
 	const char *argv[MAX_ARGS + 1];
 	const char *command; /* for people */
-	char *path;
 };
 
 static int parse_argv(const json_t *argv, struct program *ret,
@@ -64,19 +63,8 @@ static int find_program(const json_t *body, const struct spawn_as *as,
 	if (command && argv)
 		return sb_fail(err, SB_INVALID,
 			       "give either 'command' or 'argv'");
-	if (argv) {
-		if (parse_argv(argv, ret, err) < 0)
-			return -1;
-		if (strchr(ret->argv[0], '/'))
-			return 0;
-		ret->path = spawn_as_find(as, ret->argv[0]);
-		if (!ret->path)
-			return sb_fail(err, SB_INVALID,
-				       "there is no program '%s'",
-				       ret->argv[0]);
-		ret->argv[0] = ret->path;
-		return 0;
-	}
+	if (argv)
+		return parse_argv(argv, ret, err);
 	ret->argv[0] = ret->command = find_shell(as);
 	if (!str_empty(command)) {
 		ret->argv[1] = "-c";
@@ -106,23 +94,20 @@ static int start(struct guestd *g, const json_t *body, struct terminal **ret,
 	autospawnas struct spawn_as *as = NULL;
 	struct program p = { 0 };
 	struct run_params r;
-	int result = -1;
 
 	if (run_parse(body, &r, err) < 0 || run_as(g, &r, &as, err) < 0 ||
 	    get_size(body, &cfg.cols, &cfg.rows, err) < 0)
 		return -1;
 	if (!json_object_get(r.env, "TERM"))
 		spawn_as_setenv(as, "TERM", "xterm-256color");
-	if (find_program(body, as, &p, err) == 0) {
-		cfg.as = as;
-		cfg.argv = p.argv;
-		cfg.command = p.command;
-		cfg.workspace = run_workspace(g);
-		cfg.cwd = str_empty(r.cwd) ? NULL : r.cwd;
-		result = terminal_start(g->terminals, &cfg, ret, err);
-	}
-	util_free(&p.path);
-	return result;
+	if (find_program(body, as, &p, err) < 0)
+		return -1;
+	cfg.as = as;
+	cfg.argv = p.argv;
+	cfg.command = p.command;
+	cfg.workspace = run_workspace(g);
+	cfg.cwd = str_empty(r.cwd) ? NULL : r.cwd;
+	return terminal_start(g->terminals, &cfg, ret, err);
 }
 
 static struct terminal *find(struct http_req *req, const char *id,

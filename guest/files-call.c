@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "common/token.h"
+#include "common/base64.h"
 #include "guest/files-call.h"
 #include "guest/guestd.h"
 

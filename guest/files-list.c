@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "common/token.h"
+#include "common/base64.h"
 #include "guest/files-names.h"
 #include "guest/files.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/json.h"
-#include "common/token.h"
+#include "common/base64.h"
 #include "guest/files.h"
 
 #define BLOCK (64 * 1024)

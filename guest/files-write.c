@@ -11,7 +11,7 @@
 
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/token.h"
+#include "common/base64.h"
 #include "guest/files.h"
 
 #define MAX_EDIT (64 * 1024 * 1024)

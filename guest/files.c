@@ -15,7 +15,7 @@
 
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/token.h"
+#include "common/base64.h"
 #include "guest/files.h"
 #include "guest/guestd.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/token.h"
+#include "common/base64.h"
 #include "common/utf8.h"
 #include "guest/gateway-frame.h"
 

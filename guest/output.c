@@ -19,6 +19,7 @@
 #define MAX_RECORD (64 * 1024)
 #define MARK_EVERY (64 * 1024)
 #define BLOCK 4096
+#define FORGET_STEP (1024 * 1024)
 
 struct head {
 	uint32_t stream : 1;
@@ -43,6 +44,7 @@ struct output {
 	struct head last_head;
 	struct place *marks;
 	size_t nmarks;
+	struct place first; /* what is before it was let go */
 };
 
 static uint64_t in_files; /* bytes of all outputs */
@@ -192,7 +194,7 @@ static int add_piece(struct output *o, enum output_stream stream,
 {
 	struct head h;
 
-	if (o->end.pos + sizeof(h) + len > OUTPUT_MAX ||
+	if (o->end.pos - o->first.pos + sizeof(h) + len > OUTPUT_MAX ||
 	    in_files + len > OUTPUT_MAX_ALL ||
 	    open_record(o, stream, len) < 0 ||
 	    log_put(o, o->end.pos, data, len) < 0)
@@ -204,8 +206,8 @@ static int add_piece(struct output *o, enum output_stream stream,
 	o->last_head = h;
 	advance(&o->end, stream, len);
 	if (o->fd >= 0) {
-		in_files += o->end.pos - o->counted;
-		o->counted = o->end.pos;
+		in_files += o->end.pos - o->first.pos - o->counted;
+		o->counted = o->end.pos - o->first.pos;
 	}
 	return 0;
 }
@@ -290,7 +292,7 @@ size_t output_read(const struct output *o, enum output_stream stream,
 	struct head h;
 	size_t got = 0;
 
-	if (offset >= o->end.at[stream])
+	if (offset >= o->end.at[stream] || offset < o->first.at[stream])
 		return 0;
 	max = MIN(max, o->end.at[stream] - offset);
 	p = find_mark(o, stream, offset);
@@ -316,7 +318,8 @@ size_t output_read_piece(const struct output *o, uint64_t offset, void *data,
 	struct head h;
 	uint64_t skip;
 
-	if (offset >= o->end.at[OUTPUT_MERGED])
+	if (offset >= o->end.at[OUTPUT_MERGED] ||
+	    offset < o->first.at[OUTPUT_MERGED])
 		return 0;
 	p = find_mark(o, OUTPUT_MERGED, offset);
 	if (!walk_to(&w, &p, OUTPUT_MERGED, offset, &h))
@@ -326,4 +329,27 @@ size_t output_read_piece(const struct output *o, uint64_t offset, void *data,
 	*ret_offset = p.at[h.stream] + skip;
 	return log_get(o, p.pos + sizeof(h) + skip, data,
 		       MIN(h.len - skip, max));
+}
+
+uint64_t output_first(const struct output *o)
+{
+	return o->first.at[OUTPUT_MERGED];
+}
+
+/* In steps, for each is a call to the kernel. */
+void output_forget(struct output *o, uint64_t offset)
+{
+	struct place p;
+
+	if (o->fd < 0 || offset < output_first(o) + FORGET_STEP ||
+	    offset > o->end.at[OUTPUT_MERGED])
+		return;
+	p = find_mark(o, OUTPUT_MERGED, offset);
+	if (p.pos <= o->first.pos ||
+	    fallocate(o->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+		      (off_t)p.pos) < 0)
+		return;
+	in_files -= MIN(p.pos - o->first.pos, o->counted);
+	o->counted -= MIN(p.pos - o->first.pos, o->counted);
+	o->first = p;
 }

@@ -42,6 +42,15 @@ void output_add(struct output *o, enum output_stream stream, const void *data,
 uint64_t output_kept(const struct output *o, enum output_stream stream);
 uint64_t output_total(const struct output *o, enum output_stream stream);
 
+/*
+ * Let go of the output before an offset of the merged one, roughly: then there
+ * is room for more.  It cannot be read any more, though it still counts as
+ * kept.
+ */
+void output_forget(struct output *o, uint64_t offset);
+/* From which offset on the merged output can be read. */
+uint64_t output_first(const struct output *o);
+
 /* Copy up to max bytes from offset on; returns how many, 0 at the end. */
 size_t output_read(const struct output *o, enum output_stream stream,
 		   uint64_t offset, void *data, size_t max);

@@ -5,6 +5,7 @@
  * What the files of processes share:
  *   process.c        their life: start, output, end, what is remembered
  *   process-stdin.c  what they are given to read
+ *   process-attach.c those that belong to their follower
  */
 
 #include <uv.h>
@@ -40,6 +41,13 @@ struct process {
 	struct output *output;
 	struct loop_timer *timer; /* timeout, then kill, then grace */
 	LIST_HEAD(, process_watch) watches;
+	bool signalled; /* somebody wants it to end */
+	struct {
+		bool on, paused;
+		int followers;
+		uint64_t taken; /* offset in the merged output */
+		struct loop_timer *hangup;
+	} attach;
 };
 
 TAILQ_HEAD(process_list, process);
@@ -54,3 +62,9 @@ struct process_table {
 };
 
 void process_close_pipe(struct process *p, int i);
+/* Read its output, or leave it in the pipes. */
+void process_read(struct process *p, bool on);
+
+void process_attach(struct process *p);
+/* More output was added. */
+void process_attach_grown(struct process *p);

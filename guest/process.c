@@ -91,6 +91,7 @@ static void forget(struct process *p)
 		t->nrunning--;
 	p->table = NULL;
 	loop_timer_free(steal(&p->timer));
+	loop_timer_free(steal(&p->attach.hangup));
 	for (int i = 0; i < NPIPES; i++)
 		process_close_pipe(p, i);
 	tell(p);
@@ -126,6 +127,8 @@ static void end(struct process *p)
 		return;
 	p->state = ENDED;
 	loop_timer_clear(p->timer);
+	if (p->attach.hangup)
+		loop_timer_clear(p->attach.hangup);
 	if (cgroup_remove(p->group))
 		p->group = NULL;
 	TAILQ_REMOVE(&t->all, p, next);
@@ -166,7 +169,20 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 	if (process_is_silent(p))
 		end(p);
 	tell(p);
+	process_attach_grown(p);
 	process_unref(p);
+}
+
+void process_read(struct process *p, bool on)
+{
+	for (int i = PIPE_OUT; i <= PIPE_ERR; i++) {
+		uv_stream_t *s = (uv_stream_t *)&p->pipe[i];
+
+		if (p->open[i] && on)
+			uv_read_start(s, on_alloc, on_read);
+		else if (p->open[i])
+			uv_read_stop(s);
+	}
 }
 
 /* Take what is in the pipes already, however busy the loop is. */
@@ -256,8 +272,10 @@ static void reap(struct process *p)
 	if (process_is_silent(p)) {
 		end(p);
 		tell(p);
-	} else {
+	} else if (!p->attach.on || p->signalled) {
 		loop_timer_set(p->timer, GRACE_MS);
+	} else {
+		loop_timer_clear(p->timer);
 	}
 	process_unref(p);
 }
@@ -395,6 +413,8 @@ int process_start(struct process_table *t, const struct process_config *cfg,
 	}
 	if (cfg->timeout_ms)
 		loop_timer_set(p->timer, cfg->timeout_ms);
+	if (cfg->attached)
+		process_attach(p);
 	*ret = process_ref(p);
 	return 0;
 }
@@ -460,5 +480,8 @@ int process_signal(struct process *p, int signum, struct sb_err *err)
 	if (!reached)
 		return sb_fail(err, SB_CONFLICT, "process '%s' has ended",
 			       p->id);
+	p->signalled = true;
+	if (p->state == ENDING)
+		loop_timer_set(p->timer, GRACE_MS);
 	return 0;
 }

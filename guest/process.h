@@ -46,6 +46,7 @@ struct process_config {
 	const char *stdin_data;
 	size_t stdin_len;
 	int64_t timeout_ms; /* 0: none */
+	bool attached;	    /* see below */
 };
 
 /*
@@ -95,3 +96,19 @@ struct process_watch {
 };
 void process_watch(struct process *p, struct process_watch *w);
 void process_unwatch(struct process_watch *w);
+
+/*
+ * An attached process belongs to who follows its output, as one of ssh does to
+ * its client.  None of its output is dropped: it waits while its follower is
+ * PROCESS_AHEAD bytes behind, and of what was taken only the last
+ * PROCESS_BEHIND bytes are kept for one that lost its connection.  It has ended
+ * when its output has, too.  Without a follower for PROCESS_HANGUP_MS its group
+ * gets SIGHUP, and it is as any other.
+ */
+#define PROCESS_AHEAD (1024 * 1024)
+#define PROCESS_BEHIND (16 * 1024 * 1024)
+#define PROCESS_HANGUP_MS 5000
+void process_follow_begin(struct process *p);
+/* The follower was given the output up to offset. */
+void process_follow_at(struct process *p, uint64_t offset);
+void process_follow_end(struct process *p);

@@ -21,6 +21,8 @@ const struct http_field run_fields[] = {
 	  .of = HTTP_STR },
 	{ "user", HTTP_STR, "Account to run as", .dflt = "'user'" },
 	{ "stdin", HTTP_STR, "What it reads; without, nothing" },
+	{ "open_stdin", HTTP_BOOL,
+	  "Leave stdin open for /v1/processes/{id}/stdin", .dflt = "false" },
 	{ "timeout", HTTP_NUM | HTTP_NULL,
 	  "Seconds after which it is killed, with all of its group; 0: never",
 	  .max = MAX_TIMEOUT_S, .dflt = "0" },
@@ -111,9 +113,13 @@ int run_parse(const json_t *body, struct run_params *ret, struct sb_err *err)
 	    json_get_int(body, "max_output", 0, RUN_MAX_OUTPUT, &max_output,
 			 err) < 0 ||
 	    json_get_bool(body, "background", &r.background, err) < 0 ||
+	    json_get_bool(body, "open_stdin", &r.open_stdin, err) < 0 ||
 	    parse_timeout(body, &r.timeout_ms, err) < 0 ||
 	    run_parse_env(body, &r.env, err) < 0)
 		return -1;
+	if (r.open_stdin && r.stdin_text)
+		return sb_fail(err, SB_INVALID,
+			       "'stdin' and 'open_stdin' exclude each other");
 	r.max_output = max_output;
 	*ret = r;
 	return 0;
@@ -152,13 +158,14 @@ int run_start(struct guestd *g, const struct run_params *r,
 		.workspace = run_workspace(g),
 		.cwd = str_empty(r->cwd) ? NULL : r->cwd,
 		.timeout_ms = r->timeout_ms,
+		.attached = r->attached,
 	};
 
 	if (r->stdin_text) {
 		cfg.stdin_mode = PROCESS_STDIN_TEXT;
 		cfg.stdin_data = r->stdin_text;
 		cfg.stdin_len = strlen(r->stdin_text);
-	} else if (r->background) {
+	} else if (r->background || r->open_stdin) {
 		cfg.stdin_mode = PROCESS_STDIN_OPEN;
 	}
 	return process_start(g->processes, &cfg, ret, err);

@@ -15,7 +15,7 @@ struct run_params {
 	const json_t *env;
 	int64_t timeout_ms; /* 0: none */
 	size_t max_output;
-	bool background;
+	bool background, open_stdin, attached;
 };
 
 /* What these fields are, for the tables of routes; and the answers. */
@@ -49,7 +49,10 @@ int run_start(struct guestd *g, const struct run_params *r,
 void run_reply(struct http_req *req, const struct run_params *r,
 	       struct process *p, json_t *extra /* takes */);
 
-/* Answer with events from an offset of a stream on, until p has ended. */
+/*
+ * Answer with events, or with frames (common/frame.h) if the query asks for
+ * these, from an offset of a stream on, until p has ended.
+ */
 void run_follow(struct http_req *req, struct process *p,
 		enum output_stream stream, uint64_t offset);
 

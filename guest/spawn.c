@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start a program with an identity, an environment and pipes. */
+/* Start a program with an identity, in a folder, with pipes or a terminal. */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,184 +20,13 @@
 
 #include "common/fs.h"
 #include "guest/guestd.h"
-#include "guest/spawn.h"
+#include "guest/spawn-private.h"
 
-#define MAX_ENV_FILE (1024 * 1024)
-#define MAX_GROUPS 256
-#define MAX_PASSWD (64 * 1024)
-#define MAX_ENV 4096
 #define CHILD_NOFILE 1024
 #define CHILD_NPROC 4096
 #define OUR_NOFILE 16384
-#define USER_PATH "/usr/local/bin:/usr/bin:/bin"
-#define ROOT_PATH "/usr/local/sbin:" USER_PATH ":/usr/sbin:/sbin"
 
 static bool is_protected; /* from the kernel when memory is short */
-
-struct spawn_as {
-	char *user, *home;
-	uid_t uid;
-	gid_t gid;
-	gid_t groups[MAX_GROUPS];
-	int ngroups;
-	bool change; /* we are someone else now */
-	char *env[MAX_ENV + 1];
-	size_t nenv;
-};
-
-/* user NULL: our own account. */
-static bool find_account(const char *user, struct passwd *pw, char *text)
-{
-	struct passwd *found = NULL;
-	int r = user ? getpwnam_r(user, pw, text, MAX_PASSWD, &found)
-		     : getpwuid_r(geteuid(), pw, text, MAX_PASSWD, &found);
-
-	return r == 0 && found;
-}
-
-static void set_base_env(struct spawn_as *as, const struct passwd *pw)
-{
-	spawn_as_setenv(as, "PATH", as->uid ? USER_PATH : ROOT_PATH);
-	spawn_as_setenv(as, "HOME", as->home);
-	spawn_as_setenv(as, "USER", as->user);
-	spawn_as_setenv(as, "LOGNAME", as->user);
-	spawn_as_setenv(as, "SHELL",
-			str_empty(pw->pw_shell) ? "/bin/sh" : pw->pw_shell);
-	spawn_as_setenv(as, "LANG", "C.UTF-8");
-}
-
-static int check_account(const char *user, const struct passwd *pw,
-			 struct sb_err *err)
-{
-	if (geteuid() != 0 && pw->pw_uid != geteuid())
-		return sb_fail(err, SB_DENIED,
-			       "guestd does not run as root and so cannot run "
-			       "a command as 'user' '%s'",
-			       user);
-	return 0;
-}
-
-int spawn_as_new(const char *user, struct spawn_as **ret, struct sb_err *err)
-{
-	autofree char *text = xmalloc(MAX_PASSWD);
-	autospawnas struct spawn_as *as = xcalloc(1, sizeof(*as));
-	struct passwd pw = { .pw_name = "", .pw_dir = "/" };
-
-	if (user) {
-		if (!find_account(user, &pw, text))
-			return sb_fail(err, SB_INVALID,
-				       "'user': there is no account '%s'",
-				       user);
-		if (check_account(user, &pw, err) < 0)
-			return -1;
-	} else if (geteuid() != 0 || !find_account(GUESTD_USER, &pw, text)) {
-		pw.pw_uid = geteuid();
-		pw.pw_gid = getegid();
-		find_account(NULL, &pw, text);
-	}
-	as->user = xstrdup(pw.pw_name);
-	as->home = xstrdup(pw.pw_dir);
-	as->uid = pw.pw_uid;
-	as->gid = pw.pw_gid;
-	as->change = geteuid() == 0;
-	as->ngroups = MAX_GROUPS;
-	/* More groups than that: the first ones. */
-	if (as->change &&
-	    getgrouplist(as->user, as->gid, as->groups, &as->ngroups) < 0)
-		as->ngroups = MAX_GROUPS;
-	set_base_env(as, &pw);
-	*ret = steal(&as);
-	return 0;
-}
-
-void spawn_as_free(struct spawn_as *as)
-{
-	if (!as)
-		return;
-	for (size_t i = 0; i < as->nenv; i++)
-		free(as->env[i]);
-	free(as->user);
-	free(as->home);
-	free(as);
-}
-
-const char *spawn_as_user(const struct spawn_as *as)
-{
-	return as->user;
-}
-
-static char **find_env(const struct spawn_as *as, const char *name, size_t len)
-{
-	for (size_t i = 0; i < as->nenv; i++)
-		if (strncmp(as->env[i], name, len) == 0 &&
-		    as->env[i][len] == '=')
-			return (char **)&as->env[i];
-	return NULL;
-}
-
-const char *spawn_as_getenv(const struct spawn_as *as, const char *name)
-{
-	char **pair = find_env(as, name, strlen(name));
-
-	return pair ? *pair + strlen(name) + 1 : NULL;
-}
-
-static void put_env(struct spawn_as *as, char *pair /* takes */)
-{
-	char **old = find_env(as, pair, strcspn(pair, "="));
-
-	if (old) {
-		free(*old);
-		*old = pair;
-	} else if (as->nenv < MAX_ENV) {
-		as->env[as->nenv++] = pair;
-	} else {
-		free(pair);
-	}
-}
-
-void spawn_as_setenv(struct spawn_as *as, const char *name, const char *value)
-{
-	put_env(as, xasprintf("%s=%s", name, value));
-}
-
-void spawn_as_read_env(struct spawn_as *as, const char *path)
-{
-	autofree char *text = NULL;
-	char *save, *line;
-
-	if (fs_read(path, MAX_ENV_FILE, &text, NULL, NULL) < 0)
-		return;
-	for (line = strtok_r(text, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save))
-		if (*line != '=' && strchr(line, '='))
-			put_env(as, xstrdup(line));
-}
-
-char *spawn_as_find(const struct spawn_as *as, const char *program)
-{
-	const char *path = spawn_as_getenv(as, "PATH");
-	autofree char *dirs = xstrdup(path ? path : "");
-	char *save, *d;
-
-	for (d = strtok_r(dirs, ":", &save); d;
-	     d = strtok_r(NULL, ":", &save)) {
-		autofree char *file = xasprintf("%s/%s", d, program);
-
-		if (access(file, X_OK) == 0)
-			return steal(&file);
-	}
-	return NULL;
-}
-
-int spawn_as_own(const struct spawn_as *as, const char *path,
-		 struct sb_err *err)
-{
-	if (as->change && lchown(path, as->uid, as->gid) < 0)
-		return sb_fail(err, SB_SYSTEM, "cannot give away '%s': %m",
-			       path);
-	return 0;
-}
 
 /* What went wrong in the child before the program ran. */
 struct failure {
@@ -288,6 +116,36 @@ static __attribute__((noreturn)) void child_fail(struct child *c, int where)
 	_exit(127);
 }
 
+/*
+ * Look for the program as the user and in the PATH of its environment, not of
+ * ours, and become it.  execvp() would need environ changed, which is our
+ * parent's.
+ */
+static void exec_program(const struct child *c)
+{
+	char *const *argv = (char *const *)c->argv;
+	char *const *env = (char *const *)c->as->env;
+	const char *name = argv[0], *dir = spawn_as_getenv(c->as, "PATH");
+	char path[PATH_MAX];
+	int errnum = ENOENT;
+
+	if (strchr(name, '/')) {
+		execve(name, argv, env);
+		return;
+	}
+	while (*name && dir) {
+		const char *end = strchrnul(dir, ':');
+
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)(end - dir),
+			     end > dir ? dir : ".", name) < PATH_MAX)
+			execve(path, argv, env);
+		if (errno != ENOENT && errno != ENOTDIR)
+			errnum = errno;
+		dir = *end ? end + 1 : NULL;
+	}
+	errno = errnum;
+}
+
 /* After vfork(): the memory is our parent's, which waits. */
 static __attribute__((noreturn)) void run_child(struct child *c)
 {
@@ -307,7 +165,7 @@ static __attribute__((noreturn)) void run_child(struct child *c)
 	if (c->cwd && chdir(c->cwd) < 0)
 		child_fail(c, IN_CWD);
 	reset_signals();
-	execve(c->argv[0], (char *const *)c->argv, (char *const *)c->as->env);
+	exec_program(c);
 	child_fail(c, IN_EXEC);
 }
 
@@ -326,8 +184,8 @@ static int explain(const struct child *c, struct sb_err *err)
 			return sb_fail(err, SB_LIMIT,
 				       "command and environment are larger "
 				       "than the kernel allows");
-		return sb_fail(err, SB_SYSTEM, "cannot run '%s': %m",
-			       c->argv[0]);
+		return sb_fail(err, sb_code_of_errno(errno),
+			       "cannot run '%s': %m", c->argv[0]);
 	default:
 		return sb_fail(err, SB_SYSTEM, "cannot set up a process: %m");
 	}

@@ -53,9 +53,10 @@ struct spawn_pipes {
 };
 
 /*
- * Start argv[0] (a path) in cwd: NULL is the workspace, or the home if there
+ * Start argv[0], a path or a name in PATH, in cwd: NULL is the workspace, or the home if there
  * is none, and a relative one begins there.  Returns when the program runs, or with SB_INVALID
- * naming the folder, SB_BUSY when there are too many processes, SB_SYSTEM.
+ * naming the folder, SB_NOTFOUND or
+ * SB_DENIED naming the program, SB_BUSY when there are too many processes, SB_SYSTEM.
  */
 int spawn(const struct spawn_as *as, const char *const argv[],
 	  const char *workspace, const char *cwd, bool with_stdin,

@@ -10,6 +10,8 @@
 #include "host/cmd.h"
 #include "host/ctl-guest.h"
 
+static const struct opt opts[] = { GUEST_VIA, { 0 } };
+
 /* "NAME:PATH"; a slash before the colon makes it a local path. */
 struct place {
 	char *sandbox; /* NULL: on the host */
@@ -48,10 +50,10 @@ static void resolve(struct place *p, const json_t *sandbox)
 }
 
 /* "-" is a stream: cat in the guest is all it takes. */
-static int stream(struct ctl *c, const json_t *sandbox, bool put,
-		  const char *path, struct sb_err *err)
+static int stream(struct ctl *c, const json_t *sandbox, const char *via,
+		  bool put, const char *path, struct sb_err *err)
 {
-	struct guest_opts o = { .input = put };
+	struct guest_opts o = { .input = put, .via = via };
 	char *const get_argv[] = { "cat", "--", (char *)path, NULL };
 	char *const put_argv[] = { "sh", "-c",	       "cat > \"$1\"",
 				   "cp", (char *)path, NULL };
@@ -64,6 +66,7 @@ static int stream(struct ctl *c, const json_t *sandbox, bool put,
 
 static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
+	const struct guest_opts *o = a->values;
 	autoplace struct place from = { 0 }, to = { 0 };
 	autojson json_t *sandbox = NULL;
 	const struct place *host;
@@ -84,9 +87,10 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	resolve(&from, sandbox);
 	resolve(&to, sandbox);
 	if (strcmp(host->path, "-") == 0)
-		return stream(c, sandbox, put, put ? to.path : from.path, err);
-	return guest_copy(c, sandbox, put ? "put" : "get", from.path, to.path,
-			  err);
+		return stream(c, sandbox, o->via, put,
+			      put ? to.path : from.path, err);
+	return guest_copy(c, sandbox, o->via, put ? "put" : "get", from.path,
+			  to.path, err);
 }
 
 const struct cmd cmd_cp = {
@@ -103,6 +107,8 @@ const struct cmd cmd_cp = {
 	.examples = "sandboxctl cp data.csv demo:\n"
 		    "sandboxctl cp demo:/var/log/syslog .\n"
 		    "sandboxctl cp demo:result.json - | jq .",
+	.opts = opts,
+	.values = sizeof(struct guest_opts),
 	.min = 2,
 	.max = 2,
 	.run = run,

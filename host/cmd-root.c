@@ -19,6 +19,7 @@ static const struct cmd *const commands[] = {
 	&cmd_port,
 	&cmd_logs,
 	&cmd_exec,
+	&cmd_attach,
 	&cmd_py,
 	&cmd_cp,
 	&cmd_ssh,

@@ -88,6 +88,7 @@ const struct cmd *cmd_find(const struct cmd *group, const char *word);
 int cmd_lookup(const struct cmd *group, const char *word,
 	       const struct cmd **ret, struct sb_err *err);
 
+extern const struct cmd cmd_attach;
 extern const struct cmd cmd_complete;
 extern const struct cmd cmd_cp;
 extern const struct cmd cmd_daemon;

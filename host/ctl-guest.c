@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work inside a guest, over SSH: the way to sandboxctl-ssh. */
+/* Work inside a guest: which way it is done. */
 #include "config.h"
 
 #include <stdio.h>
@@ -9,8 +9,11 @@
 
 #include "common/json.h"
 #include "common/util.h"
+#include "host/ctl-copy.h"
 #include "host/ctl-daemon.h"
+#include "host/ctl-exec.h"
 #include "host/ctl-guest.h"
+#include "host/ctl-out.h"
 #include "host/ctl-words.h"
 #include "host/paths.h"
 
@@ -71,36 +74,47 @@ static int become(const struct words *w, struct sb_err *err)
 	return sb_hint(err, "it is part of sandboxctl: install it again");
 }
 
-/* "KEY" takes our own value here, where the user's environment is. */
-static int add_env(const struct strlist *env, struct words *w,
-		   struct sb_err *err)
+int guest_check_env(const char *pair, struct sb_err *err)
 {
-	for (size_t i = 0; i < env->n; i++) {
-		const char *text = env->v[i], *value;
-		autofree char *pair = NULL;
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+				      "abcdefghijklmnopqrstuvwxyz0123456789";
+	size_t len = strcspn(pair, "=");
 
-		if (!strchr(text, '=')) {
-			value = getenv(text);
-			if (!value)
-				return sb_fail(err, SB_INVALID,
-					       "--env: '%s' is not set in your "
-					       "environment; say %s=VALUE",
-					       text, text);
-			pair = xasprintf("%s=%s", text, value);
-		}
-		words_add2(w, "--env", pair ? pair : text);
-	}
+	if (!len || strchr("0123456789", pair[0]) ||
+	    strspn(pair, letters) != len)
+		return sb_fail(err, SB_INVALID,
+			       "--env: '%s' is not KEY=VALUE with a name of "
+			       "letters, digits and _",
+			       pair);
+	if (!pair[len] && !getenv(pair))
+		return sb_fail(err, SB_INVALID,
+			       "--env: '%s' is not set in your environment; "
+			       "say %s=VALUE",
+			       pair, pair);
 	return 0;
 }
 
-int guest_exec(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
-	       char *const *argv, struct sb_err *err)
+/* "KEY" takes our own value here, where the user's environment is. */
+static void add_env(const struct strlist *env, struct words *w)
+{
+	for (size_t i = 0; i < env->n; i++) {
+		const char *text = env->v[i];
+		autofree char *pair = NULL;
+
+		if (!strchr(text, '='))
+			pair = xasprintf("%s=%s", text, getenv(text));
+		words_add2(w, "--env", pair ? pair : text);
+	}
+}
+
+static int ssh_exec(struct ctl *c, const json_t *sandbox,
+		    const struct guest_opts *o, char *const *argv,
+		    struct sb_err *err)
 {
 	autowords struct words w = { 0 };
 
 	begin(c, sandbox, "exec", o->user, &w);
-	if (add_env(&o->env, &w, err))
-		return -1;
+	add_env(&o->env, &w);
 	words_add2(&w, "--workspace", guest_workspace(sandbox));
 	if (o->dir)
 		words_add2(&w, "--workdir", o->dir);
@@ -113,11 +127,55 @@ int guest_exec(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
 	return become(&w, err);
 }
 
-int guest_copy(struct ctl *c, const json_t *sandbox, const char *verb,
-	       const char *from, const char *to, struct sb_err *err)
+static bool wants_ssh(const char *via)
+{
+	return via && strcmp(via, "ssh") == 0;
+}
+
+/* Whether to go on with SSH after guestd could not be asked. */
+static bool rescue(const char *via, bool again, const struct sb_err *err)
+{
+	if (!again || (via && strcmp(via, "guestd") == 0))
+		return false;
+	if (exec_unreachable(err))
+		out_note("guestd does not answer (%s); using SSH", err->msg);
+	else
+		out_note("%s; using SSH", err->msg);
+	return true;
+}
+
+int guest_exec(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
+	       char *const *argv, struct sb_err *err)
+{
+	bool again = false;
+	int status;
+
+	for (size_t i = 0; i < o->env.n; i++)
+		if (guest_check_env(o->env.v[i], err) < 0)
+			return -1;
+	if (wants_ssh(o->via))
+		return ssh_exec(c, sandbox, o, argv, err);
+	status = exec_run(c, sandbox, o, argv, &again, err);
+	if (status >= 0 || !rescue(o->via, again, err))
+		return status;
+	return ssh_exec(c, sandbox, o, argv, err);
+}
+
+int guest_copy(struct ctl *c, const json_t *sandbox, const char *via,
+	       const char *verb, const char *from, const char *to,
+	       struct sb_err *err)
 {
 	autowords struct words w = { 0 };
+	bool again = false;
+	int status;
 
+	if (!wants_ssh(via)) {
+		status = copy_through_guestd(c, sandbox,
+					     strcmp(verb, "put") == 0, from, to,
+					     &again, err);
+		if (status >= 0 || !rescue(via, again, err))
+			return status;
+	}
 	begin(c, sandbox, verb, NULL, &w);
 	words_add(&w, "--");
 	words_add(&w, from);

@@ -10,25 +10,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/fs.h"
 #include "common/json.h"
-#include "common/token.h"
 #include "common/util.h"
 #include "host/cmd.h"
+#include "host/ctl-copy.h"
 #include "host/ctl-guest.h"
 #include "host/ctl-interrupt.h"
 #include "host/ctl-main.h"
 #include "host/ctl-out.h"
-#include "host/ctl-progress.h"
-#include "host/ctl-sanitize.h"
-#include "host/ctl-term.h"
+#include "host/ctl-sink.h"
 #include "ssh/ssh.h"
 
 #define GUEST_ENV "/run/sandbox/env.sh"
 #define CONNECT_MS 30000
-#define TEST_MS 30000
-#define MAX_CAPTURE (16 << 20) /* bytes of each stream in --json */
 
 struct values {
 	struct guest_opts guest; /* first: GUEST_OPTS */
@@ -75,15 +70,6 @@ static int open_session(const struct values *v, int cancel_fd, struct ssh **ret,
 	return ssh_open(&t, ret, err);
 }
 
-static bool is_variable(const char *pair, size_t len)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-				      "abcdefghijklmnopqrstuvwxyz0123456789";
-
-	return len && !strchr("0123456789", pair[0]) &&
-	       strspn(pair, letters) == len;
-}
-
 static void add_quoted(struct buf *b, const char *word)
 {
 	autofree char *q = ssh_quote(word);
@@ -114,11 +100,8 @@ static int build_command(const struct guest_opts *o, char *const *argv,
 		const char *pair = o->env.v[i];
 		size_t len = strcspn(pair, "=");
 
-		if (!is_variable(pair, len))
-			return sb_fail(err, SB_INVALID,
-				       "--env: '%s' is not KEY=VALUE with a "
-				       "name of letters, digits and _",
-				       pair);
+		if (guest_check_env(pair, err) < 0)
+			return -1;
 		buf_adds(ret, "export ");
 		buf_add(ret, pair, len + 1);
 		add_quoted(ret, pair + len + 1);
@@ -132,83 +115,9 @@ static int build_command(const struct guest_opts *o, char *const *argv,
 	return 0;
 }
 
-/* Where the guest's output goes: stdout and stderr, each on its own. */
-struct sink {
-	bool capture, truncated;
-	struct {
-		bool terminal;
-		struct sanitize filter;
-		struct buf kept;
-	} s[2];
-};
-
 static void on_output(void *arg, int stream, const char *data, size_t len)
 {
-	struct sink *k = arg;
-	int i = stream == STDERR_FILENO;
-	autobuf struct buf out = { 0 };
-
-	if (k->capture) {
-		size_t room = MAX_CAPTURE - k->s[i].kept.len;
-
-		k->truncated |= len > room;
-		buf_add(&k->s[i].kept, data, MIN(len, room));
-	} else if (k->s[i].terminal) {
-		sanitize_feed(&k->s[i].filter, data, len, &out);
-		(void)fs_write_all(stream, out.p, out.len);
-	} else {
-		(void)fs_write_all(stream, data, len);
-	}
-}
-
-static void sink_init(struct sink *k, bool capture)
-{
-	*k = (struct sink){ .capture = capture };
-	for (int i = 0; i < 2; i++) {
-		k->s[i].terminal = isatty(STDOUT_FILENO + i);
-		sanitize_init(&k->s[i].filter,
-			      term_has_colours(STDOUT_FILENO + i));
-	}
-}
-
-static void sink_done(struct sink *k)
-{
-	for (int i = 0; i < 2; i++) {
-		autobuf struct buf out = { 0 };
-
-		if (k->s[i].terminal && !k->capture) {
-			sanitize_end(&k->s[i].filter, &out);
-			(void)fs_write_all(STDOUT_FILENO + i, out.p, out.len);
-		}
-		buf_done(&k->s[i].kept);
-	}
-}
-
-/* Text, or base64 if it is none: no byte is lost. */
-static void put_bytes(json_t *j, const char *key, const struct buf *b)
-{
-	json_t *text = json_stringn(b->p ? b->p : "", b->len);
-
-	if (!text) {
-		autofree char *encoded = base64_encode(b->p, b->len);
-		autofree char *name = xasprintf("%s_encoding", key);
-
-		text = json_string(encoded);
-		json_put(j, name, json_string("base64"));
-	}
-	json_put(j, key, text);
-}
-
-static void print_result(const struct sink *k, int status, int64_t begin)
-{
-	autojson json_t *j = json_object();
-
-	json_put(j, "exit_code", json_integer(status));
-	put_bytes(j, "stdout", &k->s[0].kept);
-	put_bytes(j, "stderr", &k->s[1].kept);
-	json_put(j, "truncated", json_boolean(k->truncated));
-	json_put(j, "duration_ms", json_integer(clock_ms() - begin));
-	out_json(j);
+	sink_push(arg, stream, data, len, NULL);
 }
 
 static int run_exec(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
@@ -217,7 +126,6 @@ static int run_exec(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	const struct guest_opts *o = &v->guest;
 	autobuf struct buf command = { 0 };
 	autossh struct ssh *s = NULL;
-	int64_t begin = clock_ms();
 	struct ssh_exec x = {
 		.in_fd = o->input ? STDIN_FILENO : -1,
 		.out_fd = STDOUT_FILENO,
@@ -239,132 +147,36 @@ static int run_exec(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 		x.filter = on_output;
 	rc = ssh_exec(s, &x, &status, err);
 	if (rc == 0 && c->json)
-		print_result(&k, status, begin);
+		sink_print(&k, status);
 	sink_done(&k);
 	return rc ? -1 : status;
 }
 
-static void on_progress(void *arg, size_t done)
+static int copy(struct ctl *c, const struct cmd_args *a, bool put,
+		struct sb_err *err)
 {
-	char size[OUT_SIZE_LEN];
-
-	progress_step(arg, out_size(done, size), -1);
-}
-
-/* The last part of a path, without the slashes behind it. */
-static char *base_name(const char *path)
-{
-	size_t end = strlen(path), begin;
-
-	while (end && path[end - 1] == '/')
-		end--;
-	for (begin = end; begin && path[begin - 1] != '/';)
-		begin--;
-	return xstrndup(path + begin, end - begin);
-}
-
-/* Where a copy goes: a folder that exists is copied into, as cp does. */
-static char *target_of(const char *from, const char *to, bool is_dir)
-{
-	autofree char *name = base_name(from);
-
-	if (!is_dir)
-		return xstrdup(to);
-	return xasprintf("%s%s%s", to, str_ends(to, "/") ? "" : "/", name);
-}
-
-static int guest_is_dir(struct ssh *s, const char *path, bool *ret,
-			struct sb_err *err)
-{
-	autofree char *quoted = ssh_quote(path), *command = NULL;
-	struct ssh_exec x = {
-		.in_fd = -1, .out_fd = -1, .err_fd = -1, .timeout_ms = TEST_MS
-	};
-	int status;
-
-	command = xasprintf("test -d %s", quoted);
-	x.command = command;
-	if (ssh_exec(s, &x, &status, err))
-		return -1;
-	*ret = status == 0;
-	return 0;
-}
-
-static int print_copied(const struct ctl *c, const char *from, const char *to)
-{
-	autojson json_t *j = json_object();
-
-	if (!c->json)
-		return 0;
-	json_put(j, "from", json_str(from));
-	json_put(j, "to", json_str(to));
-	out_json(j);
-	return 0;
-}
-
-static int put(struct ctl *c, const struct cmd_args *a, int cancel_fd,
-	       struct sb_err *err)
-{
-	const char *from = a->argv[0];
 	autossh struct ssh *s = NULL;
-	autofree char *to = NULL;
-	struct progress *p;
-	bool is_dir;
-	int rc;
-
-	if (open_session(a->values, cancel_fd, &s, err) ||
-	    guest_is_dir(s, a->argv[1], &is_dir, err))
-		return -1;
-	to = target_of(from, a->argv[1], is_dir);
-	p = progress_new(from, c->json || !isatty(STDERR_FILENO));
-	rc = ssh_put(s, from, to, on_progress, p, err);
-	progress_free(p);
-	return rc ? -1 : print_copied(c, from, to);
-}
-
-static int get(struct ctl *c, const struct cmd_args *a, int cancel_fd,
-	       struct sb_err *err)
-{
-	const char *from = a->argv[0];
-	autossh struct ssh *s = NULL;
-	autofree char *to = NULL;
-	struct progress *p;
-	struct stat st;
-	bool is_dir;
-	int rc;
-
-	if (open_session(a->values, cancel_fd, &s, err))
-		return -1;
-	is_dir = stat(a->argv[1], &st) == 0 && S_ISDIR(st.st_mode);
-	to = target_of(from, a->argv[1], is_dir);
-	p = progress_new(from, c->json || !isatty(STDERR_FILENO));
-	rc = ssh_get(s, from, to, on_progress, p, err);
-	progress_free(p);
-	return rc ? -1 : print_copied(c, from, to);
-}
-
-/* A copy that is interrupted removes what it has begun. */
-static int run_copy(int (*copy)(struct ctl *c, const struct cmd_args *a,
-				int cancel_fd, struct sb_err *err),
-		    struct ctl *c, const struct cmd_args *a, struct sb_err *err)
-{
-	int cancel_fd = interrupt_begin(err), rc, sig;
+	int cancel_fd = interrupt_begin(err), rc = -1, sig;
+	struct copy_way way;
 
 	if (cancel_fd < 0)
 		return -1;
-	rc = copy(c, a, cancel_fd, err);
+	if (open_session(a->values, cancel_fd, &s, err) == 0) {
+		way = ssh_copy_way(s);
+		rc = copy_run(c, &way, put, a->argv[0], a->argv[1], err);
+	}
 	sig = interrupt_end(cancel_fd);
 	return rc && sig ? 128 + sig : rc;
 }
 
 static int run_put(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
-	return run_copy(put, c, a, err);
+	return copy(c, a, true, err);
 }
 
 static int run_get(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 {
-	return run_copy(get, c, a, err);
+	return copy(c, a, false, err);
 }
 
 static const struct cmd cmd_run_exec = {

@@ -6,7 +6,7 @@
 #include <libssh/callbacks.h>
 
 #include "ssh/session.h"
-#include "ssh/tty.h"
+#include "common/tty.h"
 
 /*
  * Ask the guest to run a command, in a pty if tty is not NULL.  callbacks are

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/blame.h"
 #include "common/tar.h"
 #include "ssh/install.h"
 #include "ssh/session.h"
@@ -58,8 +59,8 @@ static const char script[] =
 
 struct install {
 	struct tar_writer *writer;
-	struct session_words answer; /* "same\n" or "send\n" */
-	struct session_words words;
+	struct blame answer; /* "same\n" or "send\n" */
+	struct blame words;
 };
 
 static bool answered(const struct install *in, const char *answer)
@@ -83,8 +84,8 @@ static int push_words(void *arg, int stream, const char *data, size_t len,
 {
 	struct install *in = arg;
 
-	session_hear(stream == STDOUT_FILENO ? &in->answer : &in->words, data,
-		     len);
+	blame_hear(stream == STDOUT_FILENO ? &in->answer : &in->words, data,
+		   len);
 	return 0;
 }
 
@@ -125,8 +126,8 @@ int ssh_install_at(struct ssh *s, const char *bundle_dir,
 	if (ssh_run(s, &run, &status, err) < 0)
 		return sb_wrap(err, "cannot install guestd");
 	if (status != 0)
-		return session_blame(&in.words,
-				     "cannot install guestd in the guest", err);
+		return blame_fail(&in.words,
+				  "cannot install guestd in the guest", err);
 	*ret_done = !answered(&in, "same\n");
 	return 0;
 }

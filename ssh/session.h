@@ -26,18 +26,6 @@ int session_wait(struct ssh *s, int64_t deadline, struct sb_err *err);
 
 /* SB_GUEST with libssh's reason. */
 int session_fail(struct ssh *s, const char *what, struct sb_err *err);
-/* Make a message in which the guest had a say harmless for a terminal. */
-void session_clean(struct sb_err *err);
-
-/* The first words of a command on stderr, and the error that they tell. */
-struct session_words {
-	size_t len;
-	char text[1024];
-};
-void session_hear(struct session_words *w, const char *data, size_t len);
-int session_blame(const struct session_words *w, const char *what,
-		  struct sb_err *err);
-
 /* What pull returns when it has nothing yet; it is asked again after the next
  * push. */
 #define RUN_LATER (-2)

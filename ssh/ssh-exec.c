@@ -20,7 +20,7 @@
 #include "ssh/command.h"
 #include "ssh/leash.h"
 #include "ssh/session.h"
-#include "ssh/tty.h"
+#include "common/tty.h"
 
 /* For the guest to open a channel and start the command. */
 #define START_MS 60000

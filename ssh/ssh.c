@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/blame.h"
 #include "common/clock.h"
 #include "ssh/session.h"
 
@@ -369,7 +370,7 @@ int ssh_open(const struct ssh_target *t, struct ssh **ret, struct sb_err *err)
 	if (ai)
 		freeaddrinfo(ai);
 	if (rc < 0 && err) {
-		session_clean(&e);
+		blame_clean(&e);
 		*err = e;
 	}
 	return rc;

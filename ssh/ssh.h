@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "common/copy.h"
 #include "common/err.h"
 #include "common/util.h"
 
@@ -78,13 +79,5 @@ int ssh_exec(struct ssh *s, const struct ssh_exec *x, int *ret_status,
 /* Quote one word for a POSIX shell; the caller's. */
 char *ssh_quote(const char *word);
 
-/*
- * Copy a file or a tree, modes kept.  progress (may be NULL) hears the bytes
- * so far.  Nothing half-written is left under the final name.
- */
-int ssh_put(struct ssh *s, const char *local, const char *remote,
-	    void (*progress)(void *arg, size_t done), void *arg,
-	    struct sb_err *err);
-int ssh_get(struct ssh *s, const char *remote, const char *local,
-	    void (*progress)(void *arg, size_t done), void *arg,
-	    struct sb_err *err);
+/* For copies (common/copy.h) over the session. */
+struct copy_way ssh_copy_way(struct ssh *s);

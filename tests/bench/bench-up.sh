@@ -90,13 +90,20 @@ before=$(switches)
 sleep 10
 idle=$(($(switches) - before))
 info=$(sbctl info bench --json)
-for ((i = 0; i < 5; i++)); do
+for ((i = 0; i < 15; i++)); do
 	ms sbctl exec bench -- true >>"$SANDBOX_STATE/exec.ms"
+	ms sbctl exec bench --via ssh -- true >>"$SANDBOX_STATE/via.ms"
 	ms ssh -F none -i "$(json .ssh.key_file <<<"$info")" \
 		-o UserKnownHostsFile="$(json .ssh.known_hosts_file <<<"$info")" \
 		-p "$(json .ssh.port <<<"$info")" user@127.0.0.1 true \
 		>>"$SANDBOX_STATE/ssh.ms"
 done
+head -c 32000000 /dev/urandom >"$SANDBOX_STATE/blob"
+put=$(ms sbctl cp "$SANDBOX_STATE/blob" bench:blob)
+scp=$(ms scp -F none -i "$(json .ssh.key_file <<<"$info")" \
+	-o UserKnownHostsFile="$(json .ssh.known_hosts_file <<<"$info")" \
+	-P "$(json .ssh.port <<<"$info")" -O "$SANDBOX_STATE/blob" \
+	user@127.0.0.1:blob2)
 ctl=$(many 100 "$top_builddir/host/sandboxctl" ls --json)
 peer=$(many 100 curl -s --unix-socket "$sock" http://localhost/v1/sandboxes)
 empty=$(many 100 /bin/true)
@@ -112,6 +119,9 @@ row "cold up to the end of the first exec, ms" \
 	"QEMU by hand, same image, to the end of ssh true"
 row "exec true, ms" "$(median <"$SANDBOX_STATE/exec.ms")" \
 	"$(median <"$SANDBOX_STATE/ssh.ms")" "OpenSSH's client"
+row "exec --via ssh true, ms" "$(median <"$SANDBOX_STATE/via.ms")" \
+	"$(median <"$SANDBOX_STATE/ssh.ms")" "OpenSSH's client"
+row "cp of 32 MB into the guest, ms" "$put" "$scp" "scp"
 row "sandboxctl ls, us (an empty process: $empty)" "$ctl" "$peer" "curl"
 row "sandboxd with one sandbox, kB of RSS" "$rss" 49000 \
 	"libvirtd alone (docs/DESIGN.md)"

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "common/tar.h"
 #include "fuzz.h"
-#include "ssh/tar.h"
 
 static char dir[] = "/tmp/fuzz-tar-XXXXXX";
 

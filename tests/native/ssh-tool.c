@@ -92,6 +92,7 @@ static int run_install(struct ssh *s, char **argv, struct sb_err *err)
 
 static int run(struct ssh *s, char **argv, struct sb_err *err)
 {
+	const struct copy_way way = ssh_copy_way(s);
 	size_t bytes = 0;
 
 	if (!strcmp(argv[0], "open"))
@@ -99,9 +100,9 @@ static int run(struct ssh *s, char **argv, struct sb_err *err)
 	if (!strcmp(argv[0], "exec"))
 		return run_exec(s, argv + 1, err);
 	if (!strcmp(argv[0], "put") && argv[1] && argv[2])
-		return ssh_put(s, argv[1], argv[2], count, &bytes, err);
+		return copy_put(&way, argv[1], argv[2], count, &bytes, err);
 	if (!strcmp(argv[0], "get") && argv[1] && argv[2])
-		return ssh_get(s, argv[1], argv[2], count, &bytes, err);
+		return copy_get(&way, argv[1], argv[2], count, &bytes, err);
 	if (!strcmp(argv[0], "install") && argv[1])
 		return run_install(s, argv + 1, err);
 	return usage();

@@ -350,7 +350,7 @@ def test_bad_requests():
         ({"command": 1}, 400, "command"),
         ({"argv": []}, 400, "argv"),
         ({"argv": ["a", 1]}, 400, "argv"),
-        ({"argv": ["no-such-program"]}, 400, "no-such-program"),
+        ({"argv": ["no-such-program"]}, 404, "no-such-program"),
         ({"argv": ["ls"], "command": "ls"}, 400, "either"),
         ({"cols": 0}, 400, "cols"),
         ({"rows": 100000}, 400, "rows"),

@@ -71,6 +71,39 @@ c'
 is .eof true
 
 # A signal is no exit code.
+# Exact words, with no shell between.
+exec_json '{"argv": ["printf", "<%s>", "a b", "", "$HOME", "*"]}'
+is .stdout '<a b><><$HOME><*>'
+exec_json '{"argv": ["cHJpbnRm", "JXM=", "/w=="], "argv_encoding": "base64"}'
+is .stdout /w==
+is .encoding base64
+exec_json '{"argv": ["sh", "-c", "echo $0"]}'
+is .stdout sh
+exec_json '{"argv": ["no-such-program"]}'
+expect 404 no-such-program
+exec_json '{"argv": ["/etc/passwd"]}'
+expect 403 /etc/passwd
+for body in '{"argv": []}' '{"argv": [1]}' '{"argv": "ls"}' \
+	'{"argv": ["ls"], "command": "ls"}' '{"argv": ["*"], "argv_encoding": "base64"}' \
+	'{"argv": ["AGEA"], "argv_encoding": "base64"}' \
+	'{"argv": ["ls"], "argv_encoding": "latin1"}' \
+	'{"argv": ["ls"], "attached": true}' \
+	'{"argv": ["ls"], "open_stdin": true, "stdin": "x"}'; do
+	exec_json "$body"
+	expect 400
+done
+
+# Bytes as they are into a command's stdin.
+exec_json '{"argv": ["od", "-An", "-tx1"], "background": true}'
+id=$(jq -r .id "$dir/body")
+printf '\000\377' | curl -sS -m 20 -H 'Content-Type: application/octet-stream' \
+	--data-binary @- "$url/v1/processes/$id/stdin?close=true" || fail curl
+wait_until 20 ended "$id"
+request "/v1/processes/$id/output"
+is .data ' 00 ff'
+request "/v1/processes/$id/output?follow=true&format=wat"
+expect 400 format
+
 exec_json '{"command": "kill -KILL $$"}'
 is .signal SIGKILL
 is .exit_code 137

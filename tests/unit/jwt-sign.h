@@ -6,6 +6,7 @@
 #include <openssl/hmac.h>
 #include <string.h>
 
+#include "common/base64.h"
 #include "common/token.h"
 #include "common/util.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/range.h"
-#include "common/token.h"
+#include "common/base64.h"
 #include "common/util.h"
 #include "guest/glob.h"
 #include "guest/multipart.h"

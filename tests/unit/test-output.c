@@ -140,6 +140,34 @@ static void test_limit(const char *dir)
 	is_int(c, 0, "and is the right one");
 }
 
+/* What was let go makes room, and the rest is where it was. */
+static void test_forget(const char *dir)
+{
+	autooutput struct output *o = output_new(dir);
+	autofree char *data = xcalloc(1, 1024 * 1024);
+	enum output_stream stream;
+	uint64_t offset, first;
+	char c;
+
+	for (int i = 0; i < 200; i++) {
+		memset(data, i, 1024 * 1024);
+		output_add(o, i % 2, data, 1024 * 1024);
+		output_forget(o, (uint64_t)i * 1024 * 1024);
+	}
+	first = output_first(o);
+	ok(first > 190 * 1024 * 1024 && first <= 199 * 1024 * 1024,
+	   "the old output is let go");
+	is_int(output_kept(o, OUTPUT_MERGED), 200 * 1024 * 1024,
+	       "so that all of it found room");
+	is_int(output_read(o, OUTPUT_MERGED, first - 1, &c, 1), 0,
+	       "what was let go cannot be read");
+	is_int(output_read_piece(o, 199 * 1024 * 1024 + 5, &c, 1, &stream,
+				 &offset),
+	       1, "what was not can");
+	ok(c == (char)199 && stream == 1 && offset == 99 * 1024 * 1024 + 5,
+	   "  in its place");
+}
+
 static void test_no_file(void)
 {
 	autooutput struct output *o = output_new("/proc/self/none");
@@ -166,6 +194,7 @@ int main(void)
 	test_pieces(dir, BIG, 5000, "in a file");
 	test_pieces(dir, BIG, 200000, "in large pieces");
 	test_limit(dir);
+	test_forget(dir);
 	test_no_file();
 	return tap_done();
 }

@@ -10,7 +10,7 @@
 #include "scratch.h"
 #include "ssh/install.h"
 #include "ssh/ssh.h"
-#include "ssh/tar.h"
+#include "common/tar.h"
 #include "tap.h"
 
 /* What a command of ours prints; the caller's. */

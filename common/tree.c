@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/util.h"
-#include "ssh/tree.h"
+#include "common/tree.h"
 
 #define ENTRIES_MAX 4000000
 #define DEPTH_MAX 256

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "common/fs.h"
-#include "ssh/tar.h"
-#include "ssh/tree.h"
+#include "common/tar.h"
+#include "common/tree.h"
 
 /* Extended headers hold little more than two paths. */
 #define META_MAX (64 * 1024)

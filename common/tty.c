@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "ssh/tty.h"
+#include "common/tty.h"
 
 void tty_init(struct tty *t, int in_fd, int out_fd)
 {
