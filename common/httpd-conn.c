@@ -115,6 +115,32 @@ static int authorize(struct http_req *req, struct sb_err *err)
 	return -1;
 }
 
+/* What a browser asks before it lets a page of another origin ask. */
+static void run_options(struct http_req *req)
+{
+	http_reply_empty(req, 204);
+}
+
+static const struct http_route options_route = { "OPTIONS",   "",   run_options,
+						 HTTP_PUBLIC, NULL, { NULL } };
+
+static void allow_origin(struct http_req *req, const struct httpd_config *cfg)
+{
+	const char *origin = route_cors_origin(&req->head, cfg);
+
+	if (!origin)
+		return;
+	http_set_header(req, "Access-Control-Allow-Origin", origin);
+	http_set_header(req, "Access-Control-Expose-Headers", "Location, ETag");
+	http_set_header(req, "Vary", "Origin");
+	if (strcmp(req->head.method, "OPTIONS") != 0)
+		return;
+	http_set_header(req, "Access-Control-Allow-Headers",
+			"Authorization, Content-Type, X-Access-Token, "
+			"Idempotency-Key, Range");
+	http_set_header(req, "Access-Control-Max-Age", "600");
+}
+
 static int find_route(struct http_req *req, struct sb_err *err)
 {
 	const struct httpd_config *cfg = &req->conn->h->cfg;
@@ -122,6 +148,17 @@ static int find_route(struct http_req *req, struct sb_err *err)
 
 	req->route = route_find(cfg->routes, &req->target, req->head.method,
 				&req->route_path, &allow);
+	if (!req->route && !allow.len && target_take_token(&req->target))
+		req->route = route_find(cfg->routes, &req->target,
+					req->head.method, &req->route_path,
+					&allow);
+	if (strcmp(req->head.method, "OPTIONS") == 0 && allow.len) {
+		http_set_header(req, "Allow", allow.p);
+		if (route_cors_origin(&req->head, cfg))
+			http_set_header(req, "Access-Control-Allow-Methods",
+					allow.p);
+		req->route = &options_route;
+	}
 	if (req->route && req->route->flags & HTTP_PUBLIC)
 		return 0;
 	if (authorize(req, err) < 0)
@@ -170,9 +207,9 @@ static int check_request(struct http_conn *c, struct http_req *req,
 		return sb_fail(err, SB_INVALID, "the Host header is missing");
 	if (target_parse(req->head.target, &req->target, err) < 0)
 		return -1;
-	if (!c->local &&
-	    route_check_origin(&req->head, c->h->cfg.hosts, err) < 0)
+	if (!c->local && route_check_origin(&req->head, &c->h->cfg, err) < 0)
 		return -1;
+	allow_origin(req, &c->h->cfg);
 	if (find_route(req, err) < 0 || check_encoding(req, err) < 0 ||
 	    route_check_query(req->route, &req->target, err) < 0)
 		return -1;

@@ -18,6 +18,7 @@ static const struct http_field problem_fields[] = {
 	{ "code", HTTP_STR, "A word that stays the same, for programs" },
 	{ "detail", HTTP_STR, "What is wrong, for people" },
 	{ "message", HTTP_STR, "The same as detail" },
+	{ "reason", HTTP_STR, "The title, where Jupyter's clients look" },
 	{ "remediation", HTTP_STR, "What to do about it", .maybe = true },
 	{ 0 },
 };
@@ -28,7 +29,8 @@ const struct http_schema http_problem_schema = {
 	"An error (RFC 9457)",
 	"{'type': 'about:blank', 'title': 'Not Found', 'status': 404,"
 	" 'code': 'not-found', 'detail': 'there is no process p9',"
-	" 'message': 'there is no process p9'}",
+	" 'message': 'there is no process p9',"
+	" 'reason': 'Not Found'}",
 };
 
 /* What an error means here; those without are never answered. */
@@ -319,7 +321,8 @@ static json_t *document(const struct httpd_config *cfg)
 				tags, json_pack("{s:s, s:s}", "name", t->tag,
 						"description", t->text));
 		for (const struct http_route *r = t->rows; r->run; r++)
-			add_route(doc, cfg, r, t->tag);
+			if (r->out || !(r->flags & HTTP_URL_TOKEN))
+				add_route(doc, cfg, r, t->tag);
 	}
 	return doc;
 }

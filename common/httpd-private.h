@@ -31,8 +31,9 @@ struct listener;
 
 /* The decoded target of a request. */
 struct http_target {
-	char *text; /* owns what the pointers point into */
-	char *path; /* decoded, for people and logs */
+	char *text;	   /* owns what the pointers point into */
+	char *path;	   /* decoded, for people and logs */
+	const char *token; /* that was before it, or NULL */
 	size_t nsegments;
 	const char *segment[HTTP_MAX_SEGMENTS];
 	size_t nquery;
@@ -44,6 +45,8 @@ struct http_target {
 int target_parse(const char *target, struct http_target *ret,
 		 struct sb_err *err);
 void target_done(struct http_target *t);
+/* Take "/k/TOKEN" away from the path; false when it does not begin so. */
+bool target_take_token(struct http_target *t);
 
 /*
  * The route for a target and method, and which of its paths matched.  NULL
@@ -70,8 +73,11 @@ int route_check_body(const struct http_route *r, const json_t *body,
 const char *route_param(const char *path, const struct http_target *t,
 			const char *name);
 /* Whether a page of another site may have sent this (DNS rebinding, CSRF). */
-int route_check_origin(const struct http1_head *head, const char *const *hosts,
-		       struct sb_err *err);
+int route_check_origin(const struct http1_head *head,
+		       const struct httpd_config *cfg, struct sb_err *err);
+/* The Origin that is to be told that it may read the reply, or NULL. */
+const char *route_cors_origin(const struct http1_head *head,
+			      const struct httpd_config *cfg);
 
 /*
  * From the head on, a request belongs to its connection; from the call of its
@@ -130,6 +136,7 @@ struct http_ws {
 	bool waiting; /* for on_drain */
 	bool closing; /* our last frame is queued */
 	bool ended;   /* nothing that the peer sends counts any more */
+	bool parted;  /* the peer said goodbye */
 };
 
 /* Called by the connection. */

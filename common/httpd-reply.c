@@ -35,12 +35,14 @@ static const char *reason(int status)
 		{ 404, "Not Found" },
 		{ 405, "Method Not Allowed" },
 		{ 409, "Conflict" },
+		{ 410, "Gone" },
 		{ 413, "Content Too Large" },
 		{ 415, "Unsupported Media Type" },
 		{ 416, "Range Not Satisfiable" },
 		{ 424, "Failed Dependency" },
 		{ 426, "Upgrade Required" },
 		{ 500, "Internal Server Error" },
+		{ 501, "Not Implemented" },
 		{ 502, "Bad Gateway" },
 		{ 503, "Service Unavailable" },
 		{ 504, "Gateway Timeout" },
@@ -171,6 +173,8 @@ json_t *http_problem(const struct sb_err *err)
 
 	json_put(j, "detail", json_str(err->msg));
 	json_put(j, "message", json_str(err->msg));
+	/* Where Jupyter's clients look. */
+	json_put(j, "reason", json_str(reason(status)));
 	if (err->hint[0])
 		json_put(j, "remediation", json_str(err->hint));
 	return j;

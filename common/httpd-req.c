@@ -88,7 +88,10 @@ const char *http_token(const struct http_req *req)
 		if (strncasecmp(auth, schemes[i], n) == 0)
 			return auth + n + strspn(auth + n, " ");
 	}
-	return http1_get(&req->head, "x-access-token");
+	auth = http1_get(&req->head, "x-access-token");
+	if (auth || !req->route || !(req->route->flags & HTTP_URL_TOKEN))
+		return auth;
+	return req->target.token ? req->target.token : http_query(req, "token");
 }
 
 const char *http_header(const struct http_req *req, const char *name)

@@ -96,6 +96,24 @@ void target_done(struct http_target *t)
 	*t = (struct http_target){ 0 };
 }
 
+bool target_take_token(struct http_target *t)
+{
+	autobuf struct buf path = { 0 };
+
+	if (t->nsegments < 3 || strcmp(t->segment[0], "k") != 0)
+		return false;
+	t->token = t->segment[1];
+	t->nsegments -= 2;
+	memmove(t->segment, t->segment + 2,
+		t->nsegments * sizeof(t->segment[0]));
+	/* Logs and people see the path without the secret. */
+	for (size_t i = 0; i < t->nsegments; i++)
+		buf_addf(&path, "/%s", t->segment[i]);
+	free(t->path);
+	t->path = steal(&path.p);
+	return true;
+}
+
 size_t route_segment(const char **p, size_t last)
 {
 	*p += last;
@@ -267,19 +285,30 @@ static bool host_is_ours(const char *value, const char *const *hosts)
 	return false;
 }
 
-int route_check_origin(const struct http1_head *head, const char *const *hosts,
-		       struct sb_err *err)
+const char *route_cors_origin(const struct http1_head *head,
+			      const struct httpd_config *cfg)
+{
+	const char *origin = http1_get(head, "origin");
+
+	for (const char *const *o = cfg->origins; origin && o && *o; o++)
+		if (strcmp(*o, "*") == 0 || strcasecmp(*o, origin) == 0)
+			return origin;
+	return NULL;
+}
+
+int route_check_origin(const struct http1_head *head,
+		       const struct httpd_config *cfg, struct sb_err *err)
 {
 	const char *host = http1_get(head, "host");
 	const char *origin = http1_get(head, "origin");
 	const char *sep;
 
-	if (host && !host_is_ours(host, hosts)) {
+	if (host && !host_is_ours(host, cfg->hosts)) {
 		sb_fail(err, SB_DENIED, "we do not serve the host '%.100s'",
 			host);
 		return sb_hint(err, "use 127.0.0.1 or localhost in the URL");
 	}
-	if (!origin)
+	if (!origin || route_cors_origin(head, cfg))
 		return 0;
 	sep = strstr(origin, "://");
 	if (!sep || !host || strcasecmp(sep + 3, host) != 0)

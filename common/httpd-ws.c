@@ -142,6 +142,29 @@ size_t http_ws_send(struct http_ws *ws, bool text, const void *data, size_t len)
 	return conn_pending(ws->conn);
 }
 
+void http_ws_ping(struct http_ws *ws, uint64_t mark)
+{
+	if (!ws->conn || ws->closing)
+		return;
+	ws_put(&ws->conn->out, WS_PING, false, &mark, sizeof(mark));
+	conn_kick(ws->conn);
+}
+
+static void on_pong(struct http_ws *ws, const struct ws_event *ev)
+{
+	uint64_t mark;
+
+	if (ws->closing || !ws->ops->on_pong || ev->len != sizeof(mark))
+		return;
+	memcpy(&mark, ev->data, sizeof(mark));
+	ws->ops->on_pong(ws, mark, ws->arg);
+}
+
+bool http_ws_parted(const struct http_ws *ws)
+{
+	return ws->parted;
+}
+
 void http_ws_pause(struct http_ws *ws)
 {
 	ws->paused = true;
@@ -200,7 +223,11 @@ static void on_event(struct http_ws *ws, const struct ws_event *ev)
 		ws_put(&ws->conn->out, WS_PONG, false, ev->data, ev->len);
 		conn_kick(ws->conn);
 		break;
+	case WS_PONG:
+		on_pong(ws, ev);
+		break;
 	case WS_CLOSE:
+		ws->parted = true;
 		if (!ws->closing)
 			say_goodbye(ws, ev->code, NULL);
 		finish(ws);

@@ -38,6 +38,9 @@ typedef void (*http_handler)(struct http_req *req);
 enum http_flag {
 	HTTP_PUBLIC = 1 << 0,	   /* needs no token */
 	HTTP_STREAM_BODY = 1 << 1, /* run at the head: http_body_begin() */
+	/* The token may be in the URL, for clients that can send no header:
+	 * "?token=T", or "/k/T" before the path. */
+	HTTP_URL_TOKEN = 1 << 2,
 };
 
 #define HTTP_MAX_ALIASES 4
@@ -46,7 +49,8 @@ enum http_flag {
 /*
  * One thing that can be asked for.  A path segment in braces matches one
  * non-empty segment: "/v1/sandboxes/{id}".  Rows end with .run == NULL.
- * A route without .out is not described: it takes what it likes.
+ * A route without .out is not described: it takes what it likes.  With
+ * HTTP_URL_TOKEN it is one that others have defined, and not in OpenAPI.
  */
 struct http_route {
 	const char *method; /* "GET", "POST", "PUT", "DELETE" */
@@ -82,6 +86,9 @@ struct httpd_config {
 	/* Host names under which we are known on TCP, beside localhost and
 	 * literal addresses; ends with NULL, may be NULL. */
 	const char *const *hosts;
+	/* Web origins ("https://lab.example") whose pages may ask, "*" for all;
+	 * ends with NULL.  NULL: none but our own. */
+	const char *const *origins;
 	int ws_ping_ms; /* 0: 30 s */
 };
 
@@ -120,7 +127,8 @@ json_t *http_query_json(const struct http_req *req);
 void http_drop_query(struct http_req *req, const char *name);
 /*
  * The token of a request: "Authorization: Bearer T" or "token T", as Jupyter's
- * clients send it, or "X-Access-Token: T", as E2B's do.  NULL when it has none.
+ * clients send it, or "X-Access-Token: T", as E2B's do, or the one in the URL of
+ * a route with HTTP_URL_TOKEN.  NULL when it has none.
  */
 const char *http_token(const struct http_req *req);
 /* The first header of that name (in lower case), or NULL. */
@@ -229,6 +237,8 @@ struct http_ws_ops {
 			   size_t len, void *arg);
 	/* All that was sent has left for the socket. */
 	void (*on_drain)(struct http_ws *ws, void *arg);
+	/* The client has read up to the http_ws_ping() with this number. */
+	void (*on_pong)(struct http_ws *ws, uint64_t mark, void *arg);
 	/* Once, in the end, never from within a call of ours: the WebSocket is
 	 * gone after it. */
 	void (*on_close)(struct http_ws *ws, void *arg);
@@ -253,6 +263,10 @@ struct http_ws *http_ws_accept(struct http_req *req /* takes */,
  * above HTTP_STREAM_HIGH until on_drain. */
 size_t http_ws_send(struct http_ws *ws, bool text, const void *data,
 		    size_t len);
+/* Ask to be told when the client has read all that was sent before. */
+void http_ws_ping(struct http_ws *ws, uint64_t mark);
+/* Whether the client has said goodbye, rather than vanished. */
+bool http_ws_parted(const struct http_ws *ws);
 /* Neither read nor deliver messages until http_ws_resume(). */
 void http_ws_pause(struct http_ws *ws);
 void http_ws_resume(struct http_ws *ws);

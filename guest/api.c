@@ -15,6 +15,9 @@ const struct http_table guestd_routes[] = {
 	{ "terminals", "Interactive programs, over WebSockets",
 	  terminal_routes },
 	{ "files", "Files and folders", files_routes },
+	{ "run", "Code in a kernel that keeps its state", run_routes },
+	{ "jupyter", "The kernel gateway, as Jupyter's clients know it",
+	  jupyter_routes },
 	{ "docs", "This description", httpd_docs_routes },
 	{ 0 },
 };

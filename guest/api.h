@@ -8,11 +8,22 @@
 extern const struct http_route auth_routes[];
 extern const struct http_route code_routes[];
 extern const struct http_route files_routes[];
+extern const struct http_route jupyter_routes[];
 extern const struct http_route log_routes[];
 extern const struct http_route process_routes[];
+extern const struct http_route run_routes[];
 extern const struct http_route shell_routes[];
 extern const struct http_route system_routes[];
 extern const struct http_route terminal_routes[];
 
 /* All of them, in api.c. */
 extern const struct http_table guestd_routes[];
+
+/* The rows of Jupyter's sessions, which are in a file of their own. */
+void get_sessions(struct http_req *req);
+void post_sessions(struct http_req *req);
+void get_session(struct http_req *req);
+void patch_session(struct http_req *req);
+void delete_session(struct http_req *req);
+struct jupyter_sessions;
+void jupyter_sessions_free(struct jupyter_sessions *all);

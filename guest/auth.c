@@ -200,6 +200,7 @@ int auth_check(struct auth *a, struct http_req *req, struct sb_err *err)
 			       "is");
 	r = check_credentials(a, req, err);
 	http_drop_query(req, "ticket");
+	http_drop_query(req, "token");
 	return r;
 }
 

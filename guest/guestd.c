@@ -17,11 +17,14 @@
 #include "guest/api.h"
 #include "guest/auth.h"
 #include "guest/control.h"
+#include "guest/gateway-zmq.h"
+#include "guest/gateway.h"
 #include "guest/guestd.h"
 #include "guest/message.h"
 #include "guest/personal.h"
 #include "guest/process.h"
 #include "guest/rootfs.h"
+#include "guest/run.h"
 #include "guest/static.h"
 #include "guest/terminal.h"
 
@@ -29,6 +32,7 @@
 #define MAX_LOG (4 * 1024 * 1024)
 #define SHARE_TAG "shared"
 #define DISK "/dev/vda"
+#define MAX_ORIGINS 16
 
 struct options {
 	const char *listen;
@@ -40,6 +44,12 @@ struct options {
 	const char *log;
 	const char *languages;
 	const char *share;
+	int jupyter_port;
+	int max_kernels;
+	long long cull_s;
+	bool warm_kernel;
+	const char *origins[MAX_ORIGINS + 1];
+	size_t norigins;
 };
 
 static const char usage[] =
@@ -58,6 +68,11 @@ static const char usage[] =
 	"  --debug            log more, such as every request\n"
 	"  --languages FILE   how to run code (languages.json of the bundle)\n"
 	"  --share DIR        files of the pages (share of the bundle)\n"
+	"  --jupyter-port N   another port, for Jupyter's clients\n"
+	"  --max-kernels N    how many kernels there may be (64)\n"
+	"  --cull-idle TIME   end kernels that were idle for TIME: 90, 15m, 2h\n"
+	"  --warm-kernel      keep one kernel started for the next who wants one\n"
+	"  --origin URL       let pages of this web origin ask, '*' for any\n"
 	"  --version, --help\n";
 
 static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
@@ -293,6 +308,44 @@ static int open_log(const struct options *o, struct sb_err *err)
 	return log_open(path, true, err);
 }
 
+static int kernel_as(void *arg, const json_t *env, struct spawn_as **ret,
+		     struct sb_err *err)
+{
+	struct run_params r = { .env = env };
+
+	return run_as(arg, &r, ret, err);
+}
+
+static const char *kernel_workspace(void *arg)
+{
+	return run_workspace(arg);
+}
+
+/* Not worth ending for: all that it serves is on our own port, too. */
+static void listen_jupyter(struct guestd *g, int port)
+{
+	struct sb_err err;
+
+	if (httpd_listen_tcp(g->httpd, g->listen, port, NULL, &err) < 0)
+		log_err("Jupyter's port: %s", err.msg);
+}
+
+static struct gateway *make_gateway(struct guestd *g, const struct options *o)
+{
+	struct gateway_config cfg = {
+		.loop = g->loop,
+		.run_dir = g->run_dir,
+		.make_as = kernel_as,
+		.workspace = kernel_workspace,
+		.arg = g,
+		.max_kernels = o->max_kernels,
+		.cull_ms = o->cull_s * 1000,
+		.warm = o->warm_kernel,
+	};
+
+	return gateway_new(&cfg);
+}
+
 static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 {
 	struct httpd_config cfg = {
@@ -305,6 +358,7 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 		.version = PACKAGE_VERSION,
 		.max_body = MAX_BODY,
 		.authorize = authorize,
+		.origins = o->origins,
 	};
 	struct auth_jwt *jwt;
 
@@ -317,10 +371,14 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 	if (!g->processes)
 		return -1;
 	g->terminals = terminal_table_new(g->loop);
+	g->gateway = make_gateway(g, o);
 	g->httpd = httpd_new(g->loop, &cfg, err);
 	if (!g->httpd ||
 	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
 		return -1;
+	if (o->jupyter_port)
+		listen_jupyter(g, o->jupyter_port);
+	gateway_begin(g->gateway);
 	if (!auth_is_open(g->auth)) {
 		resume(g);
 		g->control = control_new(g->loop, o->control, on_message, g);
@@ -338,7 +396,10 @@ static void guestd_done(struct guestd *g)
 	process_table_free(g->processes);
 	terminal_table_free(g->terminals);
 	static_site_free(g->terminal_page);
+	gateway_free(g->gateway);
+	jupyter_sessions_free(g->sessions);
 	httpd_free(g->httpd);
+	zlink_unload();
 	loop_free(g->loop);
 	auth_free(g->auth);
 	free(g->sandbox);
@@ -367,6 +428,11 @@ static void parse_options(int argc, char **argv, struct options *o)
 		OPT_DEBUG,
 		OPT_LANGUAGES,
 		OPT_SHARE,
+		OPT_JUPYTER_PORT,
+		OPT_MAX_KERNELS,
+		OPT_CULL_IDLE,
+		OPT_WARM_KERNEL,
+		OPT_ORIGIN,
 		OPT_VERSION,
 		OPT_HELP
 	};
@@ -382,6 +448,11 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "debug",      no_argument,       NULL, OPT_DEBUG },
 		{ "languages",  required_argument, NULL, OPT_LANGUAGES },
 		{ "share",      required_argument, NULL, OPT_SHARE },
+		{ "jupyter-port", required_argument, NULL, OPT_JUPYTER_PORT },
+		{ "max-kernels", required_argument, NULL, OPT_MAX_KERNELS },
+		{ "cull-idle",  required_argument, NULL, OPT_CULL_IDLE },
+		{ "warm-kernel", no_argument,      NULL, OPT_WARM_KERNEL },
+		{ "origin",     required_argument, NULL, OPT_ORIGIN },
 		{ "version",    no_argument,       NULL, OPT_VERSION },
 		{ "help",       no_argument,       NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
@@ -423,6 +494,31 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case OPT_SHARE:
 			o->share = optarg;
+			break;
+		case OPT_JUPYTER_PORT:
+			if (parse_num(optarg, 0, 65535, &n) < 0)
+				bad_usage("--jupyter-port wants a number up to "
+					  "65535");
+			o->jupyter_port = n;
+			break;
+		case OPT_MAX_KERNELS:
+			if (parse_num(optarg, 1, 1000, &n) < 0)
+				bad_usage("--max-kernels wants a number from 1 "
+					  "to 1000");
+			o->max_kernels = n;
+			break;
+		case OPT_CULL_IDLE:
+			if (parse_duration(optarg, &o->cull_s) < 0)
+				bad_usage("--cull-idle wants a time: 90, 15m, "
+					  "2h");
+			break;
+		case OPT_WARM_KERNEL:
+			o->warm_kernel = true;
+			break;
+		case OPT_ORIGIN:
+			if (o->norigins == MAX_ORIGINS)
+				bad_usage("--origin was given too often");
+			o->origins[o->norigins++] = optarg;
 			break;
 		case OPT_VERSION:
 			puts("guestd " PACKAGE_VERSION);

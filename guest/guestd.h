@@ -18,6 +18,8 @@ struct guestd {
 	struct httpd *httpd;
 	struct control *control;
 	struct process_table *processes;
+	struct gateway *gateway;
+	struct jupyter_sessions *sessions; /* made when first asked for */
 	struct terminal_table *terminals;
 	struct static_site *terminal_page;
 	const char *run_dir;

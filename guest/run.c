@@ -78,7 +78,7 @@ static int parse_timeout(const json_t *body, int64_t *ret, struct sb_err *err)
 	return 0;
 }
 
-static int parse_env(const json_t *body, const json_t **ret, struct sb_err *err)
+int run_parse_env(const json_t *body, const json_t **ret, struct sb_err *err)
 {
 	json_t *env = json_object_get(body, "env"), *value;
 	const char *name;
@@ -115,7 +115,7 @@ int run_parse(const json_t *body, struct run_params *ret, struct sb_err *err)
 	    json_get_bool(body, "background", &r.background, err) < 0 ||
 	    json_get_bool(body, "open_stdin", &r.open_stdin, err) < 0 ||
 	    parse_timeout(body, &r.timeout_ms, err) < 0 ||
-	    parse_env(body, &r.env, err) < 0)
+	    run_parse_env(body, &r.env, err) < 0)
 		return -1;
 	if (r.open_stdin && r.stdin_text)
 		return sb_fail(err, SB_INVALID,

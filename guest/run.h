@@ -26,6 +26,8 @@ extern const struct http_field run_started_fields[];
 /* The events of run_follow(). */
 extern const struct http_event run_events[];
 
+/* Only the field "env". */
+int run_parse_env(const json_t *body, const json_t **ret, struct sb_err *err);
 int run_parse(const json_t *body, struct run_params *ret, struct sb_err *err);
 
 /* Whom to run as, with the environment that the fields ask for. */

@@ -259,6 +259,25 @@ int spawn_init(struct sb_err *err)
 	return 0;
 }
 
+int spawn_fds(const struct spawn_as *as, const char *const argv[],
+	      const char *workspace, const char *cwd, const int fd[3],
+	      pid_t *ret_pid, struct sb_err *err)
+{
+	struct child c = {
+		.as = as, .argv = argv, .cwd = cwd, .base = workspace
+	};
+
+	struct cgroup *group = cgroup_new();
+	int r;
+
+	memcpy(c.fd, fd, sizeof(c.fd));
+	c.group = group;
+	r = start(&c, ret_pid, err);
+	cgroup_joined(group);
+	cgroup_free(group); /* it vanishes with what is in it */
+	return r;
+}
+
 int spawn(const struct spawn_as *as, const char *const argv[],
 	  const char *workspace, const char *cwd, bool with_stdin,
 	  pid_t *ret_pid, struct spawn_pipes *ret_pipes, struct sb_err *err)

@@ -63,6 +63,14 @@ int spawn(const struct spawn_as *as, const char *const argv[],
 	  pid_t *ret_pid, struct spawn_pipes *ret_pipes, struct sb_err *err);
 
 /*
+ * The same with descriptors of the caller's as the child's 0, 1 and 2; they
+ * stay his.
+ */
+int spawn_fds(const struct spawn_as *as, const char *const argv[],
+	      const char *workspace, const char *cwd, const int fd[3],
+	      pid_t *ret_pid, struct sb_err *err);
+
+/*
  * The same on a terminal of its own; *ret_master is our end of it,
  * non-blocking.
  */

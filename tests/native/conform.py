@@ -49,6 +49,9 @@ BYTES = b"\x00\xff\xfe"
 
 # For each operation, by hand: how to ask, and what status is due.  What is a
 # function is called for each request anew.
+# These need a kernel: test-gateway.sh has them.
+ELSEWHERE = ("post /v1/run", "get /v1/kernels/{id}/messages")
+
 CALLS = {
     "get /health": [{}],
     "get /readyz": [{}],
@@ -376,6 +379,8 @@ def main():
         pass
     for path, method, op in operations(doc):
         key = "%s %s" % (method, op.get("x-alias-of", path))
+        if key in ELSEWHERE:
+            continue
         need(key in CALLS, "nobody here asks for", key)
         for step in CALLS[key]:
             call(method, path, **dict({"status": 200}, **step))
@@ -387,6 +392,8 @@ def main():
             check_body(method, path, op, plain)
         check_examples(method, path, op)
     for path, method, op in operations(doc):
+        if "%s %s" % (method, path) in ELSEWHERE:
+            continue
         for code in op["responses"]:
             ok = code < "400" or code == "416"
             need(not ok or (method, path, code) in seen, method, path,

@@ -4,7 +4,8 @@
 . "${srcdir:=.}/functions.sh"
 
 "$guestd" --version | grep -q '^guestd [0-9]' || fail "--version"
-for o in listen port token-file no-auth control run-dir log; do
+for o in listen port token-file no-auth control run-dir log jupyter-port \
+	max-kernels cull-idle warm-kernel origin; do
 	"$guestd" --help | grep -q -- "--$o" || fail "--help lacks --$o"
 done
 
@@ -20,6 +21,9 @@ wrong()
 }
 
 wrong 2 'up to 65535' --port 70000
+wrong 2 'up to 65535' --jupyter-port x
+wrong 2 'from 1 to 1000' --max-kernels 0
+wrong 2 'wants a time' --cull-idle soon
 wrong 2 'exclude each other' --no-auth --token-file x
 wrong 2 'does not go with' --no-auth --control x
 wrong 2 'no arguments' --no-auth extra

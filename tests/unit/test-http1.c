@@ -199,6 +199,8 @@ static void test_query(void)
 static int origin(const char *fields)
 {
 	static const char *const hosts[] = { "box.example", NULL };
+	static const char *const origins[] = { "https://lab.example", NULL };
+	struct httpd_config cfg = { .hosts = hosts, .origins = origins };
 	autofree char *text = xasprintf("GET / HTTP/1.1\r\n%s\r\n", fields);
 	struct http1_head h;
 	struct sb_err err;
@@ -206,7 +208,7 @@ static int origin(const char *fields)
 
 	if (parse(text, &h) < 0)
 		return -2;
-	r = route_check_origin(&h, hosts, &err);
+	r = route_check_origin(&h, &cfg, &err);
 	http1_head_done(&h);
 	return r;
 }
@@ -227,6 +229,29 @@ static void test_origin(void)
 	       -1, "the page of another port");
 	is_int(origin("Host: localhost:1\r\nOrigin: null\r\n"), -1,
 	       "a page from nowhere");
+	is_int(origin("Host: localhost\r\nOrigin: https://lab.example\r\n"), 0,
+	       "a page that may ask");
+	is_int(origin("Host: localhost\r\nOrigin: http://lab.example\r\n"), -1,
+	       "one that only looks like it");
+}
+
+static void test_url_token(void)
+{
+	struct http_target t;
+	struct sb_err err;
+
+	target_parse("/k/sec%72et/api/kernels?x=1", &t, &err);
+	ok(target_take_token(&t), "a token before the path");
+	is_str(t.token, "secret", "is taken");
+	is_str(t.path, "/api/kernels", "and not in the path any more");
+	is_int((long long)t.nsegments, 2, "which has the rest");
+	target_done(&t);
+	target_parse("/k/secret", &t, &err);
+	ok(!target_take_token(&t), "not without a path");
+	target_done(&t);
+	target_parse("/api/k/x/y", &t, &err);
+	ok(!target_take_token(&t), "not in the middle");
+	target_done(&t);
 }
 
 int main(void)
@@ -237,5 +262,6 @@ int main(void)
 	test_routes();
 	test_query();
 	test_origin();
+	test_url_token();
 	return tap_done();
 }

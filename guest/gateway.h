@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * All kernels of the sandbox: how many there may be, which one is kept warm,
+ * when idle ones end.
+ */
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/loop.h"
+#include "guest/spawn.h"
+
+struct gateway;
+struct kernel;
+struct kernel_config;
+
+struct gateway_config {
+	struct loop *loop;
+	const char *run_dir; /* borrowed */
+	/* As whom kernels run, with env (may be NULL) added. */
+	int (*make_as)(void *arg, const json_t *env, struct spawn_as **ret,
+		       struct sb_err *err);
+	const char *(*workspace)(void *arg);
+	void *arg;
+	int max_kernels; /* 0: GATEWAY_MAX_KERNELS */
+	int64_t cull_ms; /* idle and without a client for so long; 0: never */
+	bool warm;	 /* keep one of the default kind started */
+	uint64_t max_journal; /* bytes for each kernel; 0: a default */
+};
+#define GATEWAY_MAX_KERNELS 64
+
+struct gateway *gateway_new(const struct gateway_config *cfg);
+const struct gateway_config *gateway_config(const struct gateway *gw);
+/* Find the kernels of an earlier guestd, and start a warm one. */
+void gateway_begin(struct gateway *gw);
+/* Forgets the kernels, which go on.  After loop_run(). */
+void gateway_free(struct gateway *gw);
+
+/* Start one, or take the warm one; SB_DENIED when there are max_kernels. */
+int gateway_start(struct gateway *gw, const struct kernel_config *cfg,
+		  struct kernel **ret, struct sb_err *err);
+/* SB_NOTFOUND if there is none. */
+int gateway_find(struct gateway *gw, const char *id, struct kernel **ret,
+		 struct sb_err *err);
+/* The kernel for those who name none: started when there is none yet. */
+int gateway_default(struct gateway *gw, struct kernel **ret,
+		    struct sb_err *err);
+/* All but the warm one: NULL begins, NULL ends. */
+struct kernel *gateway_next(struct gateway *gw, const struct kernel *k);
+/* Folder of a kernel; the caller's. */
+char *gateway_folder(const struct gateway *gw, const char *id);
+
+/* Called by kernels. */
+void gateway_add(struct gateway *gw, struct kernel *k);
+void gateway_remove(struct gateway *gw, struct kernel *k);

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The numbered messages of a kernel. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/log.h"
+#include "guest/kernel-journal.h"
+
+/* A segment is begun anew when it has this much; a message is never split. */
+#define SEGMENT_SIZE (1024 * 1024)
+
+/* Messages first … first + n - 1; end[i] is where the ith of them ends. */
+struct segment {
+	TAILQ_ENTRY(segment) next;
+	uint64_t first;
+	size_t n, cap;
+	size_t *end;
+	size_t len;
+	struct buf data; /* while in memory */
+	int fd;		 /* else */
+};
+
+TAILQ_HEAD(segments, segment);
+
+struct kernel_journal {
+	char *dir;
+	size_t memory;
+	uint64_t max;
+	struct segments all; /* oldest first */
+	uint64_t next;
+	uint64_t total;
+	size_t in_memory;
+	struct buf scratch; /* what was read from a file */
+};
+
+struct kernel_journal *kernel_journal_new(const char *dir, size_t memory,
+					  uint64_t max)
+{
+	struct kernel_journal *j = xcalloc(1, sizeof(*j));
+
+	j->dir = xstrdup(dir);
+	j->memory = memory;
+	j->max = max;
+	j->next = 1;
+	TAILQ_INIT(&j->all);
+	return j;
+}
+
+static void drop(struct kernel_journal *j, struct segment *s)
+{
+	TAILQ_REMOVE(&j->all, s, next);
+	j->total -= s->len;
+	if (s->fd >= 0)
+		close(s->fd);
+	else
+		j->in_memory -= s->len;
+	buf_done(&s->data);
+	free(s->end);
+	free(s);
+}
+
+void kernel_journal_free(struct kernel_journal *j)
+{
+	struct segment *s;
+
+	if (!j)
+		return;
+	while ((s = TAILQ_FIRST(&j->all)))
+		drop(j, s);
+	buf_done(&j->scratch);
+	free(j->dir);
+	free(j);
+}
+
+static struct segment *begin(struct kernel_journal *j)
+{
+	struct segment *s = xcalloc(1, sizeof(*s));
+
+	s->first = j->next;
+	s->fd = -1;
+	TAILQ_INSERT_TAIL(&j->all, s, next);
+	return s;
+}
+
+/* Put a segment into a file; where that fails it is given up. */
+static void spill(struct kernel_journal *j, struct segment *s)
+{
+	autoclose int fd = open(j->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fs_write_all(fd, s->data.p, s->data.len) < 0) {
+		log_warn("cannot keep a kernel's messages in '%s': %m", j->dir);
+		drop(j, s);
+		return;
+	}
+	s->fd = steal_fd(&fd);
+	j->in_memory -= s->len;
+	buf_done(&s->data);
+}
+
+static void shrink(struct kernel_journal *j)
+{
+	struct segment *last = TAILQ_LAST(&j->all, segments), *s, *next;
+
+	for (s = TAILQ_FIRST(&j->all); s && s != last; s = next) {
+		next = TAILQ_NEXT(s, next);
+		if (j->total > j->max)
+			drop(j, s);
+		else if (s->fd < 0 && j->in_memory > j->memory)
+			spill(j, s);
+	}
+}
+
+uint64_t kernel_journal_add(struct kernel_journal *j, const void *data,
+			    size_t len)
+{
+	struct segment *s = TAILQ_LAST(&j->all, segments);
+
+	if (!s || s->fd >= 0 || s->len + len > SEGMENT_SIZE)
+		s = begin(j);
+	if (s->n == s->cap) {
+		s->cap = s->cap ? 2 * s->cap : 16;
+		s->end = xrealloc(s->end, s->cap, sizeof(*s->end));
+	}
+	buf_add(&s->data, data, len);
+	s->len += len;
+	s->end[s->n++] = s->len;
+	j->total += len;
+	j->in_memory += len;
+	shrink(j);
+	return j->next++;
+}
+
+uint64_t kernel_journal_first(const struct kernel_journal *j)
+{
+	const struct segment *s = TAILQ_FIRST(&j->all);
+
+	return s ? s->first : j->next;
+}
+
+uint64_t kernel_journal_next(const struct kernel_journal *j)
+{
+	return j->next;
+}
+
+/* Those who read are mostly at the end. */
+static struct segment *find(const struct kernel_journal *j, uint64_t seq,
+			    size_t *ret_from, size_t *ret_len)
+{
+	struct segment *s = TAILQ_LAST(&j->all, segments);
+	size_t i;
+
+	while (s && seq < s->first)
+		s = TAILQ_PREV(s, segments, next);
+	if (!s || seq - s->first >= s->n)
+		return NULL;
+	i = seq - s->first;
+	*ret_from = i ? s->end[i - 1] : 0;
+	*ret_len = s->end[i] - *ret_from;
+	return s;
+}
+
+size_t kernel_journal_size(const struct kernel_journal *j, uint64_t seq)
+{
+	size_t from, len;
+
+	return find(j, seq, &from, &len) ? len : 0;
+}
+
+int kernel_journal_get(struct kernel_journal *j, uint64_t seq,
+		       const char **ret_data, size_t *ret_len,
+		       struct sb_err *err)
+{
+	size_t from, len;
+	struct segment *s = find(j, seq, &from, &len);
+	ssize_t n;
+
+	if (!s)
+		return sb_fail(err, SB_NOTFOUND, "message %llu is not kept",
+			       (unsigned long long)seq);
+	*ret_len = len;
+	if (s->fd < 0) {
+		*ret_data = s->data.p + from;
+		return 0;
+	}
+	buf_done(&j->scratch);
+	j->scratch.p = xmalloc(len + 1);
+	for (j->scratch.len = 0; j->scratch.len < len; j->scratch.len += n) {
+		n = pread(s->fd, j->scratch.p + j->scratch.len,
+			  len - j->scratch.len, from + j->scratch.len);
+		if (n <= 0)
+			return sb_fail(err, SB_SYSTEM,
+				       "cannot read a kernel's messages: %m");
+	}
+	*ret_data = j->scratch.p;
+	return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * A kernel: a process that runs code, its sockets, and the journal of what it
+ * said.  It keeps its id when its process is started again, and its process
+ * outlives guestd, which finds it again.  Everything belongs to the loop's
+ * thread.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "common/err.h"
+#include "guest/gateway-frame.h"
+#include "guest/gateway.h"
+#include "guest/kernel-journal.h"
+
+#define KERNEL_ID_LEN 36
+
+/*
+ * STARTING → READY when it answers, RESTARTING → STARTING, STOPPING → GONE,
+ * → DEAD by itself from all but the last two.
+ */
+enum kernel_state {
+	KERNEL_STARTING,
+	KERNEL_READY,
+	KERNEL_RESTARTING,
+	KERNEL_DEAD,
+	KERNEL_STOPPING,
+	KERNEL_GONE,
+};
+
+struct kernel_config {
+	const char *id;	  /* NULL: a new one */
+	const char *name; /* of its specification; NULL: the default */
+	const char *cwd;  /* NULL: the workspace */
+	const json_t *env;
+};
+
+int kernel_start(struct gateway *gw, const struct kernel_config *cfg,
+		 struct kernel **ret, struct sb_err *err);
+/* Find one again that an earlier guestd started: its folder. */
+int kernel_adopt(struct gateway *gw, const char *id, struct sb_err *err);
+/* Forget it; its process goes on. */
+void kernel_free(struct kernel *k);
+
+const char *kernel_id(const struct kernel *k);
+const char *kernel_name(const struct kernel *k);
+enum kernel_state kernel_state(const struct kernel *k);
+/* Why it is dead; NULL when it is not. */
+const char *kernel_reason(const struct kernel *k);
+bool kernel_is_busy(const struct kernel *k);
+/* Monotonic, of the last message. */
+int64_t kernel_active_ms(const struct kernel *k);
+/* The model, as Jupyter has it. */
+json_t *kernel_json(const struct kernel *k);
+struct kernel_journal *kernel_journal(struct kernel *k);
+struct gateway *kernel_gateway(struct kernel *k);
+
+/*
+ * Send it a message, of which data are the bytes.  They wait while it is not
+ * up.  Returns how many bytes wait; above KERNEL_QUEUE_HIGH send no more until
+ * on_change.
+ */
+#define KERNEL_QUEUE_HIGH (8 * 1024 * 1024)
+size_t kernel_send(struct kernel *k, const struct frame *f, struct part data);
+
+int kernel_interrupt(struct kernel *k, struct sb_err *err);
+void kernel_restart(struct kernel *k);
+/* Ends in KERNEL_GONE, after which it does not exist. */
+void kernel_stop(struct kernel *k);
+
+/*
+ * Who is told: of each message, once it is in the journal, and of each change
+ * of state or room in the queue.  A listener may take itself away, but no
+ * other one; in KERNEL_GONE it must.
+ */
+struct kernel_listener {
+	LIST_ENTRY(kernel_listener) next;
+	void (*on_message)(void *arg, uint64_t seq, const struct frame *f);
+	void (*on_change)(void *arg);
+	void *arg;
+};
+void kernel_listen(struct kernel *k, struct kernel_listener *l);
+void kernel_unlisten(struct kernel_listener *l);
+
+/*
+ * Clients: how many there are, and from which message on one that comes back
+ * has missed something.  session may be NULL.
+ */
+void kernel_seat_take(struct kernel *k, const char *session, uint64_t *ret_from,
+		      bool *ret_alone);
+void kernel_seat_leave(struct kernel *k, const char *session, uint64_t next);
+
+/* A random id, "8-4-4-4-12" hex digits. */
+void kernel_new_id(char out[KERNEL_ID_LEN + 1]);

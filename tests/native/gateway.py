@@ -1,0 +1,604 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drive the kernel gateway as Jupyter's clients do, with websocket-client.
+
+usage: gateway.py URL TOKEN CASE [ARGUMENT...]
+"""
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+import websocket
+
+V1 = "v1.kernel.websocket.jupyter.org"
+DEADLINE = 60
+base, token = sys.argv[1].rstrip("/"), sys.argv[2]
+
+
+def check(good, what):
+    if not good:
+        raise AssertionError(what)
+
+
+def rest(method, path, body=None, want=200, auth=True, headers=None):
+    """The status must be want; returns the JSON and the headers."""
+    h = {"Content-Type": "application/json"}
+    if auth:
+        h["Authorization"] = "token " + token
+    h.update(headers or {})
+    data = None if body is None else json.dumps(body).encode()
+    r = urllib.request.Request(base + path, data, h, method=method)
+    try:
+        with urllib.request.urlopen(r, timeout=DEADLINE) as f:
+            status, text, head = f.status, f.read(), f.headers
+    except urllib.error.HTTPError as e:
+        status, text, head = e.code, e.read(), e.headers
+    check(status == want, f"{method} {path}: {status} {text[:300]}")
+    return (json.loads(text) if text else None), head
+
+
+def wait_until(fn):
+    limit = time.monotonic() + DEADLINE
+    while True:
+        got = fn()
+        if got:
+            return got
+        check(time.monotonic() < limit, "gave up waiting")
+        time.sleep(0.05)
+
+
+class Client:
+    def __init__(self, kid, framing="v1", session=None, query="", url=None):
+        self.session = session or uuid.uuid4().hex
+        self.framing = framing
+        url = (url or base).replace("http", "ws", 1)
+        url += f"/api/kernels/{kid}/channels?session_id={self.session}{query}"
+        self.ws = websocket.create_connection(
+            url, timeout=DEADLINE,
+            header=["Authorization: token " + token],
+            subprotocols=[V1] if framing == "v1" else None)
+        check(self.ws.getsubprotocol() == (V1 if framing == "v1" else None),
+              "sub-protocol")
+
+    def send(self, msg_type, content, channel="shell", buffers=()):
+        h = {"msg_id": uuid.uuid4().hex, "session": self.session,
+             "username": "", "date": "2024-01-01T00:00:00.000000Z",
+             "msg_type": msg_type, "version": "5.3"}
+        if self.framing == "v1":
+            parts = [channel.encode(), json.dumps(h).encode(), b"{}", b"{}",
+                     json.dumps(content).encode(), *buffers]
+            n = len(parts) + 1
+            offsets = [8 * (n + 1)]
+            for p in parts:
+                offsets.append(offsets[-1] + len(p))
+            self.ws.send_binary(struct.pack(f"<{n + 1}Q", n, *offsets) +
+                                b"".join(parts))
+            return h["msg_id"]
+        m = {"header": h, "parent_header": {}, "metadata": {},
+             "content": content, "buffers": [], "channel": channel}
+        text = json.dumps(m).encode()
+        if not buffers:
+            self.ws.send(text.decode())
+            return h["msg_id"]
+        parts = [text, *buffers]
+        at, offsets = 4 * (len(parts) + 1), []
+        for p in parts:
+            offsets.append(at)
+            at += len(p)
+        self.ws.send_binary(struct.pack(f"!{len(parts) + 1}I", len(parts),
+                                        *offsets) + b"".join(parts))
+        return h["msg_id"]
+
+    def recv(self):
+        d = self.ws.recv()
+        if self.framing == "v1":
+            n = struct.unpack_from("<Q", d)[0]
+            o = struct.unpack_from(f"<{n}Q", d, 8)
+            check(o[-1] == len(d), "last offset")
+            p = [d[o[i]:o[i + 1]] for i in range(n - 1)]
+            return {"channel": p[0].decode(), "header": json.loads(p[1]),
+                    "parent_header": json.loads(p[2]),
+                    "metadata": json.loads(p[3]),
+                    "content": json.loads(p[4]), "buffers": p[5:]}
+        buffers = []
+        if isinstance(d, bytes):
+            n = struct.unpack_from("!I", d)[0]
+            o = list(struct.unpack_from(f"!{n}I", d, 4)) + [len(d)]
+            buffers = [d[o[i]:o[i + 1]] for i in range(1, n)]
+            d = d[o[0]:o[1]]
+        m = json.loads(d)
+        check(m["msg_id"] == m["header"]["msg_id"] and
+              m["msg_type"] == m["header"]["msg_type"], "msg_id, msg_type")
+        m["buffers"] = buffers
+        return m
+
+    def until(self, fn):
+        """All messages up to the first that fn likes."""
+        seen = []
+        while not seen or not fn(seen[-1]):
+            seen.append(self.recv())
+        return seen
+
+    def execute(self, code, **kw):
+        return self.send("execute_request", {
+            "code": code, "silent": False, "store_history": True,
+            "user_expressions": {}, "allow_stdin": False,
+            "stop_on_error": True, **kw})
+
+    def finish(self, msg_id):
+        """What answers a request, until idle and reply have come."""
+        seen, idle, reply = [], False, None
+        while not (idle and reply):
+            m = self.recv()
+            if m["parent_header"].get("msg_id") != msg_id:
+                continue
+            seen.append(m)
+            t = m["header"]["msg_type"]
+            if t.endswith("_reply"):
+                reply = m
+            if t == "status" and m["content"]["execution_state"] == "idle":
+                idle = True
+        return seen, reply["content"]
+
+    def run(self, code, **kw):
+        seen, reply = self.finish(self.execute(code, **kw))
+        out = "".join(m["content"]["text"] for m in seen
+                      if m["header"]["msg_type"] == "stream" and
+                      m["content"]["name"] == "stdout")
+        return out, reply, seen
+
+    def cut(self):
+        """Vanish without a word, and without reading what is there."""
+        self.ws.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                struct.pack("ii", 1, 0))
+        self.ws.sock.close()
+
+
+def start(**body):
+    return rest("POST", "/api/kernels", body, 201)[0]["id"]
+
+
+def stop(kid):
+    rest("DELETE", "/api/kernels/" + kid, want=204)
+    rest("GET", "/api/kernels/" + kid, want=404)
+
+
+def state(kid):
+    return rest("GET", "/api/kernels/" + kid)[0]["execution_state"]
+
+
+def case_rest():
+    check("version" in rest("GET", "/api")[0], "version")
+    specs = rest("GET", "/api/kernelspecs")[0]
+    spec = specs["kernelspecs"][specs["default"]]
+    check(spec["spec"]["argv"] and "resources" in spec, "spec")
+    rest("GET", "/api/kernelspecs/" + specs["default"])
+    rest("GET", "/api/kernelspecs/nosuch", want=404)
+    rest("GET", f"/kernelspecs/{specs['default']}/nosuch.png", want=404)
+    rest("GET", f"/kernelspecs/{specs['default']}/..%2f..%2fpasswd", want=404)
+    problem = rest("POST", "/api/kernels", {"name": "nosuch"}, 404)[0]
+    check(problem["reason"] == "Not Found" and problem["message"], "problem")
+    rest("POST", "/api/kernels", {"env": {"A": 1}}, 400)
+    rest("POST", "/api/kernels", {"kernel_id": "../../x"}, 400)
+    model, head = rest("POST", "/api/kernels", {"env": {"KERNEL_X": "7"}}, 201)
+    kid = model["id"]
+    check(head["Location"] == "/api/kernels/" + kid, "Location")
+    time.strptime(model["last_activity"], "%Y-%m-%dT%H:%M:%S.%fZ")
+    check(model["connections"] == 0, "connections")
+    c = Client(kid, "text")
+    check(c.run("import os; print(os.environ['KERNEL_X'])")[0] == "7\n", "env")
+    model = rest("GET", "/api/kernels/" + kid)[0]
+    check(model["connections"] == 1 and
+          model["execution_state"] == "idle", model)
+    check([k["id"] for k in rest("GET", "/api/kernels")[0]] == [kid], "list")
+    rest("POST", "/api/kernels", {"kernel_id": kid}, 409)
+    for k in ("nosuch", "0" * 36):
+        rest("GET", "/api/kernels/" + k, want=404)
+        rest("DELETE", "/api/kernels/" + k, want=404)
+        rest("POST", f"/api/kernels/{k}/interrupt", {}, 404)
+        rest("POST", f"/api/kernels/{k}/restart", {}, 404)
+        rest("GET", f"/api/kernels/{k}/channels", want=404)
+    rest("GET", f"/api/kernels/{kid}/channels", want=426)
+    stop(kid)
+    check(rest("GET", "/api/kernels")[0] == [], "list")
+
+
+def case_auth():
+    """Whoever cannot send a header has the token in the URL."""
+    rest("GET", "/api/kernels", want=401, auth=False)
+    rest("GET", "/api/kernels?token=wrong", want=401, auth=False)
+    rest("GET", "/k/wrong/api/kernels", want=401, auth=False)
+    rest("GET", "/api/kernels?token=" + token, auth=False)
+    rest("GET", f"/k/{token}/api/kernels", auth=False)
+    # Only for Jupyter's routes: others have header and tickets.
+    rest("GET", "/v1/sandbox?token=" + token, want=401, auth=False)
+    rest("GET", f"/k/{token}/v1/sandbox", want=401, auth=False)
+    rest("GET", "/api", headers={"Origin": "http://evil.example"}, want=403)
+    head = rest("OPTIONS", "/api/kernels", want=204, auth=False)[1]
+    check("POST" in head["Allow"], "Allow")
+    check("Access-Control-Allow-Origin" not in head, "CORS")
+
+
+def case_cors():
+    o = {"Origin": "https://lab.example"}
+    head = rest("OPTIONS", "/api/kernels", want=204, auth=False, headers=o)[1]
+    check(head["Access-Control-Allow-Origin"] == o["Origin"], "origin")
+    check("Authorization" in head["Access-Control-Allow-Headers"], "headers")
+    head = rest("GET", "/api/kernels", headers=o)[1]
+    check(head["Access-Control-Allow-Origin"] == o["Origin"], "origin")
+    rest("GET", "/api", headers={"Origin": "http://evil.example"}, want=403)
+
+
+COMM = """
+from ipykernel.comm import Comm
+def answer(m): print(len(m['buffers']), bytes(m['buffers'][0]))
+c = Comm(target_name='t', data={'a': 1}, buffers=[b'\\x00one', b'two\\xff'])
+c.on_msg(answer)
+print(c.comm_id)
+"""
+
+
+def case_framings():
+    """The same cell, unicode and buffers in all framings at once."""
+    kid = start()
+    # Sent before the kernel is up: nothing may be lost.
+    clients = [Client(kid, f) for f in ("v1", "text")]
+    for c in clients:
+        out, reply, seen = c.run("print('häß \\U0001f600'); 6 * 7")
+        check(out == "häß \U0001f600\n", out)
+        check(reply["status"] == "ok", reply)
+        result = [m for m in seen
+                  if m["header"]["msg_type"] == "execute_result"]
+        check(result[0]["content"]["data"]["text/plain"] == "42", result)
+        out, reply, seen = c.run(COMM)
+        opened = [m for m in seen if m["header"]["msg_type"] == "comm_open"]
+        check([bytes(b) for b in opened[0]["buffers"]] ==
+              [b"\x00one", b"two\xff"], opened)
+        comm = out.strip()
+        mid = c.send("comm_msg", {"comm_id": comm, "data": {}},
+                     buffers=[b"\xfe\x00z"])
+        m = c.until(lambda m: m["header"]["msg_type"] == "stream" and
+                    m["parent_header"].get("msg_id") == mid)[-1]
+        check(m["content"]["text"].strip() == "1 b'\\xfe\\x00z'", m)
+    # The kernel's answers keep its session.
+    check(len({m["header"]["session"] for m in seen}) == 1, "session")
+    for bad in (b"", b"\x00" * 8, struct.pack("<3Q", 2, 24, 24),
+                struct.pack("<Q", 2 ** 64 - 1), b"\xff" * 100):
+        c = Client(kid)
+        c.ws.send_binary(bad)
+        try:
+            while c.ws.recv():
+                pass
+        except websocket.WebSocketConnectionClosedException:
+            pass
+    c = Client(kid, "text")
+    c.ws.send("[1]")
+    check(c.ws.recv_data()[0] == websocket.ABNF.OPCODE_CLOSE, "close")
+    check(Client(kid).run("print(1)")[0] == "1\n", "still there")
+    stop(kid)
+
+
+def case_routing():
+    """Answers go to who asked, what is published to all."""
+    kid = start()
+    a, b = Client(kid), Client(kid, "text")
+    a.run("x = 1")
+    b.run("x += 1")
+    mid = a.execute("print('hello', x)")
+    seen, reply = a.finish(mid)
+    theirs = b.until(lambda m: m["parent_header"].get("msg_id") == mid and
+                     m["header"]["msg_type"] == "status" and
+                     m["content"]["execution_state"] == "idle")
+    theirs = [m for m in theirs if m["parent_header"].get("msg_id") == mid]
+    check({m["channel"] for m in theirs} == {"iopub"}, theirs)
+    check("hello 2\n" == "".join(m["content"].get("text", "")
+                                 for m in theirs), theirs)
+    # input(): the question is for a alone.
+    mid = a.execute("print(input('who? '))", allow_stdin=True)
+    q = a.until(lambda m: m["channel"] == "stdin")[-1]
+    check(q["header"]["msg_type"] == "input_request" and
+          q["content"]["prompt"] == "who? ", q)
+    a.send("input_reply", {"value": "me"}, "stdin")
+    seen, _ = a.finish(mid)
+    check("me" in "".join(m["content"].get("text", "") for m in seen), seen)
+    theirs = b.until(lambda m: "me" in m["content"].get("text", ""))
+    check("stdin" not in {m["channel"] for m in theirs}, theirs)
+    # control while a cell runs; interrupt ends the cell.
+    mid = a.execute("import time\nprint('go')\ntime.sleep(600)")
+    a.until(lambda m: "go" in m["content"].get("text", ""))
+    check(state(kid) == "busy", state(kid))
+    info = b.send("kernel_info_request", {}, "control")
+    b.until(lambda m: m["header"]["msg_type"] == "kernel_info_reply" and
+            m["parent_header"]["msg_id"] == info)
+    rest("POST", f"/api/kernels/{kid}/interrupt", {}, 204)
+    _, reply = a.finish(mid)
+    check(reply["ename"] == "KeyboardInterrupt", reply)
+    stop(kid)
+
+
+def case_many():
+    """50 clients on one kernel."""
+    kid = start()
+    clients = [Client(kid, "v1" if i % 2 else "text") for i in range(50)]
+    ids = [c.execute(f"print({i} * 1000)") for i, c in enumerate(clients)]
+    for i, c in enumerate(clients):
+        seen, _ = c.finish(ids[i])
+        out = "".join(m["content"].get("text", "") for m in seen)
+        check(out == f"{i * 1000}\n", (i, out))
+    check(rest("GET", "/api/kernels/" + kid)[0]["connections"] == 50, "50")
+    for c in clients:
+        c.ws.close()
+    wait_until(lambda: rest("GET", "/api/kernels/" + kid)[0]
+               ["connections"] == 0)
+    stop(kid)
+
+
+def case_output():
+    """10,000 flushed lines and 20 MB at once: none lost."""
+    kid = start()
+    for framing in ("v1", "text"):
+        c = Client(kid, framing)
+        # ipykernel drops what waits for a busy machine beyond 1000 messages.
+        c.run("from ipykernel.kernelapp import IPKernelApp\n"
+              "IPKernelApp.instance().iopub_thread.socket.sndhwm = 0")
+        out = c.run("for i in range(10000): print('line', i, flush=True)")[0]
+        check(out == "".join(f"line {i}\n" for i in range(10000)), len(out))
+        out, _, seen = c.run("import sys; sys.stdout.write('x' * 20000000);0")
+        if framing == "v1":
+            check(len(out) == 20000000, len(out))
+            continue
+        # Too large a frame for older clients: they are told where it is.
+        big = [m["metadata"]["sandbox"] for m in seen
+               if "sandbox" in m["metadata"]]
+        check(big and big[0]["size"] > 10 * 1024 * 1024, seen)
+        m = rest("GET", big[0]["url"])[0]["messages"][0]
+        check(len(m["content"]["text"]) > 10 * 1024 * 1024, "fetched")
+    stop(kid)
+
+
+def numbers(messages):
+    return [int(n) for m in messages if m["header"]["msg_type"] == "stream"
+            for n in m["content"]["text"].split()]
+
+
+def case_reconnect():
+    """Who vanishes while a cell runs gets what he missed."""
+    kid = start()
+    code = ("import time\nfor i in range({0}, {0} + 300):\n"
+            "    print(i, flush=True); time.sleep(0.01)")
+    for n, session in enumerate(("same", "same", None)):
+        c = Client(kid, "text" if n else "v1", session)
+        c.run("pass")
+        mid = c.execute(code.format(1000 * n))
+        got = c.until(lambda m: numbers([m]) and numbers([m])[-1] % 1000 > 50)
+        c.cut()
+        # Until the cell is over nobody listens.
+        wait_until(lambda: state(kid) == "idle")
+        c = Client(kid, "text" if n else "v1", session)
+        more, reply = c.finish(mid)
+        check(reply["status"] == "ok", reply)
+        have = set(numbers(got)) | set(numbers(more))
+        missing = set(range(1000 * n, 1000 * n + 300)) - have
+        check(not missing, f"missing {sorted(missing)}")
+        c.ws.close()
+    # The same by number, without a WebSocket.
+    seen, after = [], 0
+    while True:
+        page = rest("GET", f"/v1/kernels/{kid}/messages?after={after}"
+                    "&limit=100")[0]
+        if not page["messages"]:
+            break
+        seen += page["messages"]
+        after = page["last"]
+    check([m["seq"] for m in seen] ==
+          list(range(1, page["next"])), "numbers")
+    check(set(range(300)) <= set(numbers(seen)), "journal")
+    rest("GET", f"/v1/kernels/{kid}/messages?after=x", want=400)
+    c = Client(kid, query=f"&after={seen[-5]['seq']}")
+    check(c.recv()["header"]["msg_id"] == seen[-4]["header"]["msg_id"],
+          "after")
+    stop(kid)
+
+
+def case_slow():
+    """A client that does not read stalls no other."""
+    kid = start()
+    slow, fast = Client(kid), Client(kid)
+    code = "for i in range(300): print('x' * 100000, flush=True)"
+    for _ in range(2):
+        out = fast.run(code)[0]
+        check(len(out) == 300 * 100001, len(out))
+    mid = fast.execute("print('last')")
+    fast.finish(mid)
+    seen = slow.until(lambda m: m["parent_header"].get("msg_id") == mid and
+                      m["content"].get("execution_state") == "idle")
+    n = sum(len(m["content"].get("text", "")) for m in seen)
+    check(n == 600 * 100001 + 5, n)
+    stop(kid)
+
+
+def case_death():
+    """kill -9 in the middle of a cell is explained, and repaired."""
+    kid = start()
+    a, b = Client(kid), Client(kid, "text")
+    pid = int(a.run("import os; print(os.getpid())")[0])
+    mid = a.execute("import time\nprint('go', flush=True)\ntime.sleep(600)")
+    second = a.execute("1 + 1")
+    a.until(lambda m: "go" in m["content"].get("text", ""))
+    os.kill(pid, signal.SIGKILL)
+    seen, reply = a.finish(mid)
+    check(reply["status"] == "error" and "SIGKILL" in reply["evalue"], reply)
+    check("error" in [m["header"]["msg_type"] for m in seen], seen)
+    check(a.finish(second)[1]["status"] == "error", "second")
+    for c in (a, b):
+        c.until(lambda m: m["content"].get("execution_state") == "dead")
+    model = rest("GET", "/api/kernels/" + kid)[0]
+    check(model["execution_state"] == "dead" and
+          "SIGKILL" in model["reason"], model)
+    check(a.run("1")[1]["status"] == "error", "dead")
+    rest("POST", f"/api/kernels/{kid}/interrupt", {}, 409)
+    # In place: same id, same clients, nothing left of the old state.
+    model = rest("POST", f"/api/kernels/{kid}/restart", {})[0]
+    check(model["id"] == kid and "reason" not in model, model)
+    check(a.run("print(2)")[0] == "2\n", "after restart")
+    check(b.run("print(3)")[0] == "3\n", "after restart")
+    a.run("x = 1")
+    mid = a.execute("import time\nprint('go', flush=True)\ntime.sleep(600)")
+    a.until(lambda m: "go" in m["content"].get("text", ""))
+    rest("POST", f"/api/kernels/{kid}/restart", {})
+    check(a.finish(mid)[1]["status"] == "error", "restarted")
+    check(a.run("x")[1]["ename"] == "NameError", "state is gone")
+    check(a.run("import os; os._exit(7)")[1]["evalue"].endswith("code 7"),
+          "exit code")
+    stop(kid)
+
+
+def case_run():
+    """POST /v1/run: state, results, errors, time, events."""
+    def run(code, want=200, **kw):
+        return rest("POST", "/v1/run", {"code": code, **kw}, want)[0]
+    r = run("import sys\nx = 20\nprint('a')\nprint('b', file=sys.stderr)")
+    check((r["status"], r["stdout"], r["stderr"]) == ("ok", "a\n", "b\n"), r)
+    check(r["result"] is None and r["outputs"] == [], r)
+    n = r["execution_count"]
+    r = run("x += 1\nx * 2")
+    check(r["result"] == {"text/plain": "42"}, r)
+    check(r["execution_count"] == n + 1, r)
+    check(r["outputs"][0]["output_type"] == "execute_result", r)
+    r = run("1 / 0")
+    check(r["status"] == "error" and
+          r["error"]["ename"] == "ZeroDivisionError", r)
+    r = run("import time\nprint('begun', flush=True)\ntime.sleep(600)",
+            timeout=1)
+    check(r["status"] == "timeout" and r["stdout"] == "begun\n" and
+          not r["kernel_restarted"], r)
+    check(run("x")["result"] == {"text/plain": "21"}, "state")
+    # What ignores the interrupt loses its kernel.
+    r = run("import signal, time\nsignal.signal(signal.SIGINT, "
+            "signal.SIG_IGN)\ntime.sleep(600)", timeout=1)
+    check(r["status"] == "timeout" and r["kernel_restarted"], r)
+    check(run("x")["status"] == "error", "state")
+    r = run("print('y' * 5000)", max_output=100)
+    check(r["stdout"] == "y" * 100 and r["truncated"], r)
+    r = run("import os; os._exit(3)")
+    check(r["status"] == "error" and "code 3" in r["error"]["evalue"], r)
+    kid = start()
+    check(run("z = 5", kernel_id=kid)["kernel_id"] == kid, "kernel_id")
+    check(Client(kid).run("print(z)")[0] == "5\n", "shared")
+    for bad in ({}, {"code": 1}, {"code": "1", "timeout": -1},
+                {"code": "1", "x": 1}, {"code": "1", "result": "pickle!"}):
+        rest("POST", "/v1/run", bad, 400)
+    run("1", 404, kernel_id="0" * 36)
+    q = urllib.request.Request(
+        base + "/v1/run", json.dumps({"code": "print(1)\n6*7"}).encode(),
+        {"Authorization": "Bearer " + token, "Accept": "text/event-stream",
+         "Content-Type": "application/json"})
+    with urllib.request.urlopen(q, timeout=DEADLINE) as f:
+        check(f.headers["Content-Type"] == "text/event-stream", "type")
+        text = f.read().decode()
+    events = [e.split("\n") for e in text.split("\n\n")
+              if e.startswith("event")]
+    names = [e[0][7:] for e in events]
+    check(names[0] == "stdout" and names[-2:] == ["output", "end"], names)
+    check(json.loads(events[-1][1][6:])["result"] ==
+          {"text/plain": "42"}, events[-1])
+    for k in rest("GET", "/api/kernels")[0]:
+        stop(k["id"])
+
+
+def case_sessions():
+    rest("POST", "/api/sessions", {"path": "a.ipynb"}, 400)
+    rest("POST", "/api/sessions", {"type": "notebook"}, 400)
+    p = rest("POST", "/api/sessions", {"path": "a.ipynb", "type": "notebook",
+                                       "kernel": {"name": "nosuch"}}, 501)[0]
+    check(p["message"] and p["short_message"], p)
+    body = {"path": "a.ipynb", "type": "notebook", "name": "", "kernel": {}}
+    s, head = rest("POST", "/api/sessions", body, 201)
+    check(head["Location"] == "/api/sessions/" + s["id"], "Location")
+    again = rest("POST", "/api/sessions", body, 201)[0]
+    check(again["id"] == s["id"], "one for each path")
+    check(rest("GET", "/api/sessions")[0][0]["kernel"]["id"] ==
+          s["kernel"]["id"], "list")
+    url = "/api/sessions/" + s["id"]
+    check(rest("PATCH", url, {"path": "b.ipynb"})[0]["path"] == "b.ipynb",
+          "path")
+    old = s["kernel"]["id"]
+    new = start()
+    check(rest("PATCH", url, {"kernel": {"id": new}})[0]["kernel"]["id"] ==
+          new, "kernel")
+    rest("GET", url)
+    rest("DELETE", url, want=204)
+    rest("GET", url, want=404)
+    rest("DELETE", url, want=404)
+    s = rest("POST", "/api/sessions", dict(body, kernel={"id": old}), 201)[0]
+    stop(old)
+    rest("DELETE", "/api/sessions/" + s["id"], want=410)
+    wait_until(lambda: rest("GET", "/api/kernels")[0] == [])
+
+
+def case_front():
+    """Through Jupyter's server, which has us behind --gateway-url."""
+    check(rest("GET", "/api/kernelspecs")[0]["kernelspecs"], "specs")
+    kid = start(name="python3")
+    c = Client(kid, "text")
+    # It loses what comes before its own connection to us is open.
+    def answers():
+        c.send("kernel_info_request", {})
+        c.ws.settimeout(1)
+        try:
+            c.until(lambda m: m["header"]["msg_type"] == "kernel_info_reply")
+        except websocket.WebSocketTimeoutException:
+            return False
+        c.ws.settimeout(DEADLINE)
+        return True
+    wait_until(answers)
+    out, reply, _ = c.run("print('through'); 1")
+    check(out == "through\n" and reply["status"] == "ok", (out, reply))
+    # More than 10 MiB would end its connection to us, and hang the cell.
+    out, reply, seen = c.run("import sys; sys.stdout.write('x' * 12000000);0")
+    check(reply["status"] == "ok" and "GET /v1/kernels/" in out, out[:200])
+    mid = c.execute("import time\nprint('go', flush=True)\ntime.sleep(600)")
+    c.until(lambda m: "go" in m["content"].get("text", ""))
+    rest("POST", f"/api/kernels/{kid}/interrupt", {}, 204)
+    check(c.finish(mid)[1]["ename"] == "KeyboardInterrupt", "interrupt")
+    rest("POST", f"/api/kernels/{kid}/restart", {})
+    check(c.run("print(7)")[0] == "7\n", "restart")
+    rest("DELETE", "/api/kernels/" + kid, want=204)
+
+
+def case_limits():
+    """max_kernels, a warm kernel, idle ones end."""
+    kid = start()
+    rest("POST", "/api/kernels", {}, 403)
+    c = Client(kid)
+    check(c.run("print(1)")[0] == "1\n", "warm")
+    # With a client it stays.
+    c.ws.close()
+    wait_until(lambda: rest("GET", "/api/kernels")[0] == [])
+
+
+def case_leave():
+    """A kernel with state, for the next guestd."""
+    kid = start()
+    c = Client(kid)
+    c.run("import os\nx = 41")
+    c.execute("import time\nprint('go', flush=True)\ntime.sleep(2)\nx += 1")
+    c.until(lambda m: "go" in m["content"].get("text", ""))
+    print(kid)
+
+
+def case_found(kid):
+    """It is found again, also while it was busy."""
+    check(Client(kid).run("print(x)")[0] == "42\n", "state")
+    rest("POST", f"/api/kernels/{kid}/restart", {})
+    check(Client(kid, "text").run("x")[1]["ename"] == "NameError", "restart")
+    stop(kid)
+
+
+globals()["case_" + sys.argv[3]](*sys.argv[4:])

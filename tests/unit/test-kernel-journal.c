@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The journal of a kernel: memory, files, and what is forgotten. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "guest/kernel-journal.h"
+#include "tap.h"
+
+#define SIZE 100000
+
+static void fill(char *p, uint64_t seq)
+{
+	memset(p, 'a' + (int)(seq % 26), SIZE);
+	snprintf(p, 32, "%llu", (unsigned long long)seq);
+}
+
+static bool has(struct kernel_journal *j, uint64_t seq)
+{
+	char want[SIZE];
+	const char *data;
+	size_t len;
+	struct sb_err err;
+
+	fill(want, seq);
+	return kernel_journal_get(j, seq, &data, &len, &err) == 0 &&
+	       len == SIZE && memcmp(data, want, SIZE) == 0 &&
+	       kernel_journal_size(j, seq) == SIZE;
+}
+
+int main(void)
+{
+	struct kernel_journal *j =
+		kernel_journal_new("/var/tmp", 2 << 20, 20 << 20);
+	char data[SIZE];
+	const char *p;
+	size_t len;
+	bool good = true;
+	struct sb_err err;
+
+	ok(kernel_journal_first(j) == 1 && kernel_journal_next(j) == 1 &&
+		   kernel_journal_get(j, 1, &p, &len, &err) < 0 &&
+		   err.code == SB_NOTFOUND,
+	   "it is empty");
+	for (uint64_t i = 1; i <= 100; i++) {
+		fill(data, i);
+		good = good && kernel_journal_add(j, data, SIZE) == i;
+	}
+	for (uint64_t i = 100; i >= 1; i--)
+		good = good && has(j, i);
+	ok(good && kernel_journal_first(j) == 1,
+	   "10 MB are kept, most of them in files");
+	for (uint64_t i = 101; i <= 1000; i++) {
+		fill(data, i);
+		kernel_journal_add(j, data, SIZE);
+	}
+	ok(kernel_journal_first(j) > 700 && kernel_journal_first(j) < 850 &&
+		   kernel_journal_next(j) == 1001,
+	   "of 100 MB the last 20 are kept");
+	good = !has(j, 1) && !has(j, kernel_journal_first(j) - 1) &&
+	       !has(j, 1001);
+	for (uint64_t i = kernel_journal_first(j); i <= 1000; i++)
+		good = good && has(j, i);
+	ok(good, "and can be read");
+	kernel_journal_free(j);
+	j = kernel_journal_new("/nonexistent", 1 << 20, 20 << 20);
+	for (uint64_t i = 1; i <= 100; i++) {
+		fill(data, i);
+		kernel_journal_add(j, data, SIZE);
+	}
+	ok(has(j, 100) && !has(j, 1), "without files the newest are kept");
+	kernel_journal_free(j);
+	return tap_done();
+}
