@@ -56,6 +56,7 @@ int spawn_as_new(const char *user, struct spawn_as **ret, struct sb_err *err)
 	autofree char *text = xmalloc(MAX_PASSWD);
 	autospawnas struct spawn_as *as = xcalloc(1, sizeof(*as));
 	struct passwd pw = { .pw_name = "", .pw_dir = "/" };
+	char *home = getenv("HOME");
 
 	if (user) {
 		if (!find_account(user, &pw, text))
@@ -68,6 +69,9 @@ int spawn_as_new(const char *user, struct spawn_as **ret, struct sb_err *err)
 		pw.pw_uid = geteuid();
 		pw.pw_gid = getegid();
 		find_account(NULL, &pw, text);
+		/* Ourselves, so where we feel at home. */
+		if (home && *home == '/')
+			pw.pw_dir = home;
 	}
 	as->user = xstrdup(pw.pw_name);
 	as->home = xstrdup(pw.pw_dir);

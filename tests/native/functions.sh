@@ -44,6 +44,11 @@ wait_until()
 	done
 }
 
+# Nothing of the account that runs the tests: its shell may start slowly.
+HOME=$dir/home
+export HOME
+mkdir -p "$HOME"
+
 # guestd must end cleanly on SIGTERM: in a sanitizer build, without a leak.
 stop_guestd()
 {
