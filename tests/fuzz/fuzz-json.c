@@ -14,6 +14,19 @@
 #include "guest/run.h"
 #include "tests/fuzz/fuzz.h"
 
+static const struct http_field fields[] = {
+	HTTP_GROUP(run_fields),
+	{ "path", HTTP_STR, "Of a file", .aka = "file|path_base64" },
+	{ 0 },
+};
+static const struct http_answer answers[] = { { 200, "Done" }, { 0 } };
+
+/* One that takes only what it names, and one that takes all. */
+static const struct http_route routes[] = {
+	{ .method = "POST", .in = fields, .out = answers },
+	{ .method = "POST" },
+};
+
 /* What is printed must be read back as what it was. */
 static void check_print(const json_t *j)
 {
@@ -61,7 +74,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 	log_line_time(text, len);
 	buf_add(&req.body, data, len);
-	parse_bodies(&req);
+	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
+		req.route = &routes[i];
+		parse_bodies(&req);
+	}
 	buf_done(&req.body);
 	return 0;
 }

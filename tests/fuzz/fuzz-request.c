@@ -53,6 +53,8 @@ static void body(const struct http1_head *h, const char *data, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const char *text = (const char *)data;
+	static const char *const origins[] = { "http://a.example", NULL };
+	const struct httpd_config cfg = { .origins = origins };
 	struct http1_head h;
 	struct sb_err err;
 	ssize_t n;
@@ -61,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (n <= 0 || http1_parse_request(text, n, &h, &err) < 0)
 		return 0;
 	route(&h);
-	route_check_origin(&h, NULL, &err);
+	route_check_origin(&h, &cfg, &err);
 	http1_has_token(&h, "connection", "close");
 	body(&h, text + n, len - n);
 	http1_head_done(&h);
