@@ -33,17 +33,26 @@ static int make_as(struct guestd *g, struct spawn_as **ret, struct sb_err *err)
 	return cfg->make_as(cfg->arg, NULL, ret, err);
 }
 
+static struct kernelspec_paths paths(const struct guestd *g,
+				     const struct spawn_as *as)
+{
+	return (struct kernelspec_paths){ as, run_workspace(g),
+					  gateway_config(g->gateway)->specs };
+}
+
 static void get_kernelspecs(struct http_req *req)
 {
 	struct guestd *g = http_ctx(req);
 	autospawnas struct spawn_as *as = NULL;
+	struct kernelspec_paths where;
 	struct sb_err err;
 
-	if (make_as(g, &as, &err) < 0)
+	if (make_as(g, &as, &err) < 0) {
 		http_fail(req, &err);
-	else
-		http_reply_json(req, 200,
-				kernelspec_list(as, run_workspace(g)));
+		return;
+	}
+	where = paths(g, as);
+	http_reply_json(req, 200, kernelspec_list(&where));
 }
 
 static int find_spec(struct http_req *req, struct kernelspec *ret,
@@ -51,11 +60,12 @@ static int find_spec(struct http_req *req, struct kernelspec *ret,
 {
 	struct guestd *g = http_ctx(req);
 	autospawnas struct spawn_as *as = NULL;
+	struct kernelspec_paths where;
 
 	if (make_as(g, &as, err) < 0)
 		return -1;
-	return kernelspec_find(as, run_workspace(g), http_param(req, "name"),
-			       ret, err);
+	where = paths(g, as);
+	return kernelspec_find(&where, http_param(req, "name"), ret, err);
 }
 
 static void get_kernelspec(struct http_req *req)

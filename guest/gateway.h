@@ -20,6 +20,7 @@ struct kernel_config;
 struct gateway_config {
 	struct loop *loop;
 	const char *run_dir; /* borrowed */
+	const char *specs;   /* our own kernels; borrowed, may be NULL */
 	/* As whom kernels run, with env (may be NULL) added. */
 	int (*make_as)(void *arg, const json_t *env, struct spawn_as **ret,
 		       struct sb_err *err);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "guest/gateway.h"
 #include "guest/guestd.h"
 #include "guest/message.h"
+#include "guest/options.h"
 #include "guest/personal.h"
 #include "guest/process.h"
 #include "guest/rootfs.h"
@@ -32,48 +32,6 @@
 #define MAX_LOG (4 * 1024 * 1024)
 #define SHARE_TAG "shared"
 #define DISK "/dev/vda"
-#define MAX_ORIGINS 16
-
-struct options {
-	const char *listen;
-	int port;
-	const char *token_file;
-	bool no_auth;
-	const char *control;
-	const char *run_dir;
-	const char *log;
-	const char *languages;
-	const char *share;
-	int jupyter_port;
-	int max_kernels;
-	long long cull_s;
-	bool warm_kernel;
-	const char *origins[MAX_ORIGINS + 1];
-	size_t norigins;
-};
-
-static const char usage[] =
-	"usage: guestd [OPTION...]\n"
-	"The server in a sandbox.  It serves nobody before the host has told it\n"
-	"on the control channel who it is, or a token is given here.\n"
-	"\n"
-	"  --listen ADDRESS   IP address to listen on (127.0.0.1)\n"
-	"  --port N           TCP port, 0 for a free one (8765)\n"
-	"  --token-file FILE  take the token from FILE, use no control channel\n"
-	"  --no-auth          ask for no token, use no control channel\n"
-	"  --control PATH     the control channel (virtio port " CONTROL_PORT
-	")\n"
-	"  --run-dir DIR      state of this boot (/run/sandbox)\n"
-	"  --log FILE         log to FILE (DIR/guestd.log, then in the share)\n"
-	"  --debug            log more, such as every request\n"
-	"  --languages FILE   how to run code (languages.json of the bundle)\n"
-	"  --share DIR        files of the pages (share of the bundle)\n"
-	"  --jupyter-port N   another port, for Jupyter's clients\n"
-	"  --max-kernels N    how many kernels there may be (64)\n"
-	"  --cull-idle TIME   end kernels that were idle for TIME: 90, 15m, 2h\n"
-	"  --warm-kernel      keep one kernel started for the next who wants one\n"
-	"  --origin URL       let pages of this web origin ask, '*' for any\n"
-	"  --version, --help\n";
 
 static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
 {
@@ -225,10 +183,16 @@ static char *bundle_file(const char *name)
 	return xasprintf("%s/%s", exe, name);
 }
 
-static struct static_site *page(const char *name, const char *share)
+static char *share_file(const struct options *o, const char *name)
 {
 	autofree char *dflt = bundle_file("share");
-	autofree char *dir = xasprintf("%s/%s", share ? share : dflt, name);
+
+	return xasprintf("%s/%s", o->share ? o->share : dflt, name);
+}
+
+static struct static_site *page(const struct options *o, const char *name)
+{
+	autofree char *dir = share_file(o, name);
 
 	return static_site_new(dir);
 }
@@ -335,6 +299,7 @@ static struct gateway *make_gateway(struct guestd *g, const struct options *o)
 	struct gateway_config cfg = {
 		.loop = g->loop,
 		.run_dir = g->run_dir,
+		.specs = g->kernelspecs,
 		.make_as = kernel_as,
 		.workspace = kernel_workspace,
 		.arg = g,
@@ -404,151 +369,22 @@ static void guestd_done(struct guestd *g)
 	auth_free(g->auth);
 	free(g->sandbox);
 	free(g->languages_file);
+	free(g->kernelspecs);
 	json_decref(g->message);
 	json_decref(g->receipt);
 	json_decref(g->languages);
 }
 
-static void bad_usage(const char *what)
-{
-	fprintf(stderr, "guestd: %s\nTry 'guestd --help'.\n", what);
-	exit(2);
-}
-
-static void parse_options(int argc, char **argv, struct options *o)
-{
-	enum {
-		OPT_LISTEN = 256,
-		OPT_PORT,
-		OPT_TOKEN_FILE,
-		OPT_NO_AUTH,
-		OPT_CONTROL,
-		OPT_RUN_DIR,
-		OPT_LOG,
-		OPT_DEBUG,
-		OPT_LANGUAGES,
-		OPT_SHARE,
-		OPT_JUPYTER_PORT,
-		OPT_MAX_KERNELS,
-		OPT_CULL_IDLE,
-		OPT_WARM_KERNEL,
-		OPT_ORIGIN,
-		OPT_VERSION,
-		OPT_HELP
-	};
-	static const struct option longs[] = {
-		/* clang-format off */
-		{ "listen",     required_argument, NULL, OPT_LISTEN },
-		{ "port",       required_argument, NULL, OPT_PORT },
-		{ "token-file", required_argument, NULL, OPT_TOKEN_FILE },
-		{ "no-auth",    no_argument,       NULL, OPT_NO_AUTH },
-		{ "control",    required_argument, NULL, OPT_CONTROL },
-		{ "run-dir",    required_argument, NULL, OPT_RUN_DIR },
-		{ "log",        required_argument, NULL, OPT_LOG },
-		{ "debug",      no_argument,       NULL, OPT_DEBUG },
-		{ "languages",  required_argument, NULL, OPT_LANGUAGES },
-		{ "share",      required_argument, NULL, OPT_SHARE },
-		{ "jupyter-port", required_argument, NULL, OPT_JUPYTER_PORT },
-		{ "max-kernels", required_argument, NULL, OPT_MAX_KERNELS },
-		{ "cull-idle",  required_argument, NULL, OPT_CULL_IDLE },
-		{ "warm-kernel", no_argument,      NULL, OPT_WARM_KERNEL },
-		{ "origin",     required_argument, NULL, OPT_ORIGIN },
-		{ "version",    no_argument,       NULL, OPT_VERSION },
-		{ "help",       no_argument,       NULL, OPT_HELP },
-		{ NULL, 0, NULL, 0 },
-		/* clang-format on */
-	};
-	long long n;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		switch (c) {
-		case OPT_LISTEN:
-			o->listen = optarg;
-			break;
-		case OPT_PORT:
-			if (parse_num(optarg, 0, 65535, &n) < 0)
-				bad_usage("--port wants a number up to 65535");
-			o->port = n;
-			break;
-		case OPT_TOKEN_FILE:
-			o->token_file = optarg;
-			break;
-		case OPT_NO_AUTH:
-			o->no_auth = true;
-			break;
-		case OPT_CONTROL:
-			o->control = optarg;
-			break;
-		case OPT_RUN_DIR:
-			o->run_dir = optarg;
-			break;
-		case OPT_LOG:
-			o->log = optarg;
-			break;
-		case OPT_DEBUG:
-			log_set_level(LOG_LEVEL_DEBUG);
-			break;
-		case OPT_LANGUAGES:
-			o->languages = optarg;
-			break;
-		case OPT_SHARE:
-			o->share = optarg;
-			break;
-		case OPT_JUPYTER_PORT:
-			if (parse_num(optarg, 0, 65535, &n) < 0)
-				bad_usage("--jupyter-port wants a number up to "
-					  "65535");
-			o->jupyter_port = n;
-			break;
-		case OPT_MAX_KERNELS:
-			if (parse_num(optarg, 1, 1000, &n) < 0)
-				bad_usage("--max-kernels wants a number from 1 "
-					  "to 1000");
-			o->max_kernels = n;
-			break;
-		case OPT_CULL_IDLE:
-			if (parse_duration(optarg, &o->cull_s) < 0)
-				bad_usage("--cull-idle wants a time: 90, 15m, "
-					  "2h");
-			break;
-		case OPT_WARM_KERNEL:
-			o->warm_kernel = true;
-			break;
-		case OPT_ORIGIN:
-			if (o->norigins == MAX_ORIGINS)
-				bad_usage("--origin was given too often");
-			o->origins[o->norigins++] = optarg;
-			break;
-		case OPT_VERSION:
-			puts("guestd " PACKAGE_VERSION);
-			exit(0);
-		case OPT_HELP:
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			exit(2);
-		}
-	}
-	if (optind < argc)
-		bad_usage("there are no arguments, only options");
-	if (o->token_file && o->no_auth)
-		bad_usage("--token-file and --no-auth exclude each other");
-	if (o->control && (o->token_file || o->no_auth))
-		bad_usage(
-			"--control does not go with --token-file or --no-auth");
-}
-
 int main(int argc, char **argv)
 {
-	struct options o = { .listen = "127.0.0.1",
-			     .port = 8765,
-			     .run_dir = "/run/sandbox" };
+	struct options o;
 	struct guestd g = { 0 };
 	struct sb_err err;
 	int r;
 
-	parse_options(argc, argv, &o);
+	options_parse(argc, argv, &o);
+	if (o.debug)
+		log_set_level(LOG_LEVEL_DEBUG);
 	g.loop = loop_new();
 	g.started_ms = clock_ms();
 	g.run_dir = o.run_dir;
@@ -557,7 +393,8 @@ int main(int argc, char **argv)
 	g.own_log = !o.log;
 	g.languages_file = o.languages ? xstrdup(o.languages)
 				       : bundle_file("languages.json");
-	g.terminal_page = page("terminal", o.share);
+	g.terminal_page = page(&o, "terminal");
+	g.kernelspecs = share_file(&o, "jupyter/kernels");
 	r = start(&g, &o, &err);
 	if (r == 0) {
 		loop_run(g.loop);

@@ -24,6 +24,7 @@ struct guestd {
 	struct static_site *terminal_page;
 	const char *run_dir;
 	char *languages_file; /* JSON, see toolchain.h */
+	char *kernelspecs;    /* those of the bundle */
 	bool own_log;	      /* not one that was asked for */
 	const char *listen;
 	int port;

@@ -339,12 +339,15 @@ int kernel_process_start(struct kernel *k, struct sb_err *err)
 {
 	const struct gateway_config *cfg = gateway_config(k->gw);
 	struct kernelspec spec = { 0 };
+	struct kernelspec_paths where;
 	autospawnas struct spawn_as *as = NULL;
 	int r;
 
-	if (cfg->make_as(cfg->arg, k->env, &as, err) < 0 ||
-	    kernelspec_find(as, cfg->workspace(cfg->arg), k->name, &spec, err) <
-		    0)
+	if (cfg->make_as(cfg->arg, k->env, &as, err) < 0)
+		return -1;
+	where = (struct kernelspec_paths){ as, cfg->workspace(cfg->arg),
+					   cfg->specs };
+	if (kernelspec_find(&where, k->name, &spec, err) < 0)
 		return -1;
 	r = start_as(k, as, &spec, err);
 	kernelspec_done(&spec);

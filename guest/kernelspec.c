@@ -73,7 +73,7 @@ static json_t *load(const char *dir)
 static bool visit_dir(const char *dir, const char *prefix, const char *path,
 		      visit_fn fn, void *arg)
 {
-	DIR *d = opendir(dir);
+	DIR *d = dir ? opendir(dir) : NULL;
 	struct dirent *de;
 	bool found = false;
 	int left = MAX_SPECS;
@@ -105,15 +105,17 @@ static bool visit_data_dir(const char *dir, visit_fn fn, void *arg)
 }
 
 /* A folder with pyvenv.cfg is a virtual environment; its python comes first. */
-static bool visit_venvs(const char *workspace, visit_fn fn, void *arg)
+static bool visit_venvs(const struct kernelspec_paths *where, visit_fn fn,
+			void *arg)
 {
-	DIR *d = opendir(workspace);
+	DIR *d = opendir(where->workspace);
 	struct dirent *de;
 	bool found = false;
 	int left = 4 * MAX_SPECS;
 
 	while (d && !found && left-- && (de = readdir(d))) {
-		autofree char *venv = xasprintf("%s/%s", workspace, de->d_name);
+		autofree char *venv =
+			xasprintf("%s/%s", where->workspace, de->d_name);
 		autofree char *cfg = xasprintf("%s/pyvenv.cfg", venv);
 		autofree char *bin = xasprintf("%s/bin", venv);
 		autofree char *dir =
@@ -122,7 +124,8 @@ static bool visit_venvs(const char *workspace, visit_fn fn, void *arg)
 		struct stat st;
 
 		if (kernelspec_name_is_good(name) && stat(cfg, &st) == 0)
-			found = visit_dir(dir, name, bin, fn, arg);
+			found = visit_dir(dir, name, bin, fn, arg) ||
+				visit_dir(where->own, name, bin, fn, arg);
 	}
 	if (d)
 		closedir(d);
@@ -130,12 +133,12 @@ static bool visit_venvs(const char *workspace, visit_fn fn, void *arg)
 }
 
 /* In the order in which Jupyter looks: the first of a name counts. */
-static void visit_all(const struct spawn_as *as, const char *workspace,
-		      visit_fn fn, void *arg)
+static void visit_all(const struct kernelspec_paths *where, visit_fn fn,
+		      void *arg)
 {
-	const char *own = spawn_as_getenv(as, "JUPYTER_DATA_DIR");
-	const char *home = spawn_as_getenv(as, "HOME");
-	const char *list = spawn_as_getenv(as, "JUPYTER_PATH");
+	const char *own = spawn_as_getenv(where->as, "JUPYTER_DATA_DIR");
+	const char *home = spawn_as_getenv(where->as, "HOME");
+	const char *list = spawn_as_getenv(where->as, "JUPYTER_PATH");
 	autofree char *dirs = xstrdup(list ? list : ""), *dflt = NULL;
 	char *save, *dir;
 
@@ -145,10 +148,11 @@ static void visit_all(const struct spawn_as *as, const char *workspace,
 			return;
 	dflt = xasprintf("%s/.local/share/jupyter", home ? home : "");
 	if (visit_data_dir(own ? own : dflt, fn, arg) ||
-	    visit_venvs(workspace, fn, arg) ||
-	    visit_data_dir("/usr/local/share/jupyter", fn, arg))
+	    visit_venvs(where, fn, arg) ||
+	    visit_data_dir("/usr/local/share/jupyter", fn, arg) ||
+	    visit_data_dir("/usr/share/jupyter", fn, arg))
 		return;
-	visit_data_dir("/usr/share/jupyter", fn, arg);
+	visit_dir(where->own, NULL, NULL, fn, arg);
 }
 
 static bool collect(struct kernelspec *s, void *arg)
@@ -170,12 +174,12 @@ static const char *default_of(const json_t *all)
 	return json_object_iter_key(json_object_iter((json_t *)all));
 }
 
-json_t *kernelspec_list(const struct spawn_as *as, const char *workspace)
+json_t *kernelspec_list(const struct kernelspec_paths *where)
 {
 	json_t *all = json_object(), *j = json_object();
 	const char *dflt;
 
-	visit_all(as, workspace, collect, all);
+	visit_all(where, collect, all);
 	dflt = default_of(all);
 	json_put(j, "default", json_str(dflt ? dflt : OUR_SPEC));
 	json_put(j, "kernelspecs", all);
@@ -200,18 +204,17 @@ static bool match(struct kernelspec *s, void *arg)
 	return true;
 }
 
-int kernelspec_find(const struct spawn_as *as, const char *workspace,
-		    const char *name, struct kernelspec *ret,
-		    struct sb_err *err)
+int kernelspec_find(const struct kernelspec_paths *where, const char *name,
+		    struct kernelspec *ret, struct sb_err *err)
 {
 	struct search search = { .name = name, .ret = ret };
 	autojson json_t *list = NULL;
 
 	if (str_empty(name)) {
-		list = kernelspec_list(as, workspace);
+		list = kernelspec_list(where);
 		search.name = json_str_or(list, "default", "");
 	}
-	visit_all(as, workspace, match, &search);
+	visit_all(where, match, &search);
 	if (search.found)
 		return 0;
 	sb_fail(err, SB_NOTFOUND, "there is no kernel '%.128s'", search.name);

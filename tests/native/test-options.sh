@@ -20,8 +20,8 @@ wrong()
 	grep -qF -- "$text" "$dir/err" || fail "no '$text': $(cat "$dir/err")"
 }
 
-wrong 2 'up to 65535' --port 70000
-wrong 2 'up to 65535' --jupyter-port x
+wrong 2 'to 65535' --port 70000
+wrong 2 'to 65535' --jupyter-port x
 wrong 2 'from 1 to 1000' --max-kernels 0
 wrong 2 'wants a time' --cull-idle soon
 wrong 2 'exclude each other' --no-auth --token-file x
