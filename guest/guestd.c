@@ -185,9 +185,11 @@ static char *bundle_file(const char *name)
 
 static char *share_file(const struct options *o, const char *name)
 {
-	autofree char *dflt = bundle_file("share");
+	/* Absolute, as kernels start elsewhere. */
+	autofree char *share = o->share ? realpath(o->share, NULL)
+					: bundle_file("share");
 
-	return xasprintf("%s/%s", o->share ? o->share : dflt, name);
+	return xasprintf("%s/%s", share ? share : o->share, name);
 }
 
 static struct static_site *page(const struct options *o, const char *name)

@@ -27,7 +27,7 @@ end_kernels()
 }
 at_exit end_kernels
 
-start_guestd --token-file "$dir/token"
+start_guestd --share ../../guest/bundle/share --token-file "$dir/token"
 for case in rest auth framings routing many output reconnect slow death \
 	run sessions; do
 	gateway "$case"
@@ -37,14 +37,14 @@ done
 gateway leave
 kid=$(cat "$dir/case")
 stop_guestd
-start_guestd --token-file "$dir/token"
+start_guestd --share ../../guest/bundle/share --token-file "$dir/token"
 gateway found "$kid"
 stop_guestd
 
-start_guestd --token-file "$dir/token" --origin https://lab.example
+start_guestd --share ../../guest/bundle/share --token-file "$dir/token" --origin https://lab.example
 gateway cors
 stop_guestd
 
-start_guestd --token-file "$dir/token" --max-kernels 1 --warm-kernel \
+start_guestd --share ../../guest/bundle/share --token-file "$dir/token" --max-kernels 1 --warm-kernel \
 	--cull-idle 1
 gateway limits
