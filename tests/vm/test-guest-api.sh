@@ -66,3 +66,31 @@ typed=$(PYTHONPATH=${0%/*}/../native PYTHONDONTWRITEBYTECODE=1 \
 	END
 )
 eq "$typed" $'user\n30 90' "a terminal of the user"
+
+# Our kernel, by the gateway: state between calls, on both ports' server.
+eq "$(call POST /v1/run '{"code": "x = 6 * 7\nprint(\"hi\")", "timeout": 50}' |
+	json '.status + .stdout')" okhi "a cell"
+eq "$(call POST /v1/run '{"code": "x + 1", "timeout": 50}' |
+	json '.outputs[0].data["text/plain"]')" 43 "and its state in the next one"
+eq "$(call GET /api/kernelspecs | json .default)" sandbox-python "by our kernel"
+
+# A fork bomb ends at the limit of its command, and guestd goes on.
+call POST /v1/shell/exec '{"command": "bomb() { bomb | bomb & }; bomb; sleep 50",
+	"timeout": 50}' >"$SANDBOX_STATE/bomb" &
+bomb=$!
+at_limit() {
+	# shellcheck disable=SC2016 # for the guest's shell
+	call POST /v1/shell/exec '{"user": "root", "timeout": 30, "command":
+		"grep -h max /sys/fs/cgroup/sandbox/*/pids.events"}' |
+		json .stdout | grep -q '^max [1-9]'
+}
+wait_until 50 at_limit
+pass "a fork bomb is bounded"
+wait "$bomb"
+eq "$(json .timed_out <"$SANDBOX_STATE/bomb")" true "and ended by its time"
+few() {
+	[ "$(call POST /v1/shell/exec '{"command": "ps -e | wc -l"}' |
+		json .stdout)" -lt 200 ]
+}
+wait_until 60 few
+pass "and all of it has gone"
