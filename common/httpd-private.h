@@ -5,6 +5,7 @@
  * What the files of the HTTP server share:
  *   httpd.c        the server: libwebsockets, listening, shutdown
  *   httpd-conn.c   a connection: reading requests, writing what is queued
+ *   httpd-admit.c  whether a request is served at all
  *   httpd-route.c  the route table, targets, what a request may do
  *   httpd-req.c    what handlers ask a request
  *   httpd-reply.c  replies and streams
@@ -107,6 +108,8 @@ struct http_req {
 };
 
 void req_free(struct http_req *req);
+/* Find its route, unless it is to be refused; how its body is framed is known. */
+int req_admit(struct http_req *req, struct sb_err *err);
 
 struct http_stream {
 	LIST_ENTRY(http_stream) next; /* those with heartbeats */

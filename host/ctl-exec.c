@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "common/util.h"
 #include "host/ctl-exec.h"
+#include "host/ctl-interrupt.h"
 #include "host/ctl-run.h"
 #include "host/ctl-sink.h"
 #include "host/ctl-terminal.h"
@@ -91,17 +92,9 @@ json_t *exec_body(const json_t *sandbox, const struct guest_opts *o,
 /* The signals that reach the command. */
 static int open_signals(struct sb_err *err)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	sigset_t set;
-	int fd;
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0 };
+	int fd = interrupt_open(signals, err);
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&set, signals[i]);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return sb_fail(err, SB_SYSTEM, "signalfd: %m");
-	sigprocmask(SIG_BLOCK, &set, NULL);
 	/* A reader of our output that has gone must not keep the command. */
 	signal(SIGPIPE, SIG_IGN);
 	return fd;

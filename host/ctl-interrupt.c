@@ -8,25 +8,31 @@
 
 #include "host/ctl-interrupt.h"
 
-static void signals(sigset_t *set)
+static const int usual[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+
+static void set_of(const int *signals, sigset_t *ret)
 {
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
+	sigemptyset(ret);
+	while (*signals)
+		sigaddset(ret, *signals++);
 }
 
-int interrupt_begin(struct sb_err *err)
+int interrupt_open(const int *signals, struct sb_err *err)
 {
 	sigset_t set;
 	int fd;
 
-	signals(&set);
+	set_of(signals, &set);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		return sb_fail(err, SB_SYSTEM, "signalfd: %m");
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return fd;
+}
+
+int interrupt_begin(struct sb_err *err)
+{
+	return interrupt_open(usual, err);
 }
 
 int interrupt_end(int fd)
@@ -37,7 +43,7 @@ int interrupt_end(int fd)
 
 	n = read(fd, &si, sizeof(si));
 	close(fd);
-	signals(&set);
+	set_of(usual, &set);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	return n == sizeof(si) ? (int)si.ssi_signo : 0;
 }

@@ -10,6 +10,8 @@
  * descriptor that is returned readable; -1 on failure.
  */
 int interrupt_begin(struct sb_err *err);
+/* The same for the signals of a list that ends with 0. */
+int interrupt_open(const int *signals, struct sb_err *err);
 
 /*
  * Give the signals their old meaning again, so that a second Ctrl-C ends the

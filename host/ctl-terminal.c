@@ -15,6 +15,7 @@
 #include "common/json.h"
 #include "common/tty.h"
 #include "common/util.h"
+#include "host/ctl-interrupt.h"
 #include "host/ctl-terminal.h"
 #include "host/ctl-wsline.h"
 
@@ -267,27 +268,12 @@ static int go_on(struct session *s, struct sb_err *err)
 	return s->failed ? -1 : 0;
 }
 
-static int open_signals(struct sb_err *err)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
-				       SIGWINCH };
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&set, signals[i]);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return sb_fail(err, SB_SYSTEM, "signalfd: %m");
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return fd;
-}
-
 int terminal_use(const struct guestd_at *at, const struct terminal_use *u,
 		 int *ret_status, struct sb_err *err)
 {
-	autoclose int fd = open_signals(err);
+	static const int signals[] = { SIGINT,	SIGTERM,  SIGHUP,
+				       SIGQUIT, SIGWINCH, 0 };
+	autoclose int fd = interrupt_open(signals, err);
 	struct session s = {
 		.at = at, .u = u, .signal_fd = fd, .status = -1, .err = err
 	};
