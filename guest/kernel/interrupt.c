@@ -27,6 +27,8 @@
 #define MAX_TRIES 100
 /* A SIGINT for the whole group reaches the children without us. */
 #define CHILDREN_MS 10
+/* Of children of children, each of which holds two descriptors. */
+#define MAX_DEPTH 64
 /* From the deadline to the next measure. */
 #define STEP_MS 1000
 
@@ -138,91 +140,68 @@ enum interrupt_cause interrupt_why(struct interrupt *irq)
 	return cause;
 }
 
-struct proc {
-	pid_t pid, ppid, pgrp, session;
-	bool ours;
+/* Whom a signal is for, among those that we and ours have started. */
+struct wanted {
+	int sig;
+	bool group_only;
+	pid_t group, session;
 };
 
-/* "PID (any name) S PPID PGRP SESSION …" */
-static int read_proc(const char *name, struct proc *ret)
-{
-	char path[300], line[512], *p;
-	autoclose int fd = -1;
-	ssize_t n;
+static void signal_below(pid_t pid, const struct wanted *w, int depth);
 
-	snprintf(path, sizeof(path), "/proc/%s/stat", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, line, sizeof(line) - 1);
-	if (n <= 0)
-		return -1;
-	line[n] = '\0';
-	p = strrchr(line, ')');
-	*ret = (struct proc){ .pid = atoi(name) };
-	if (!p || sscanf(p + 1, " %*c %d %d %d", &ret->ppid, &ret->pgrp,
-			 &ret->session) != 3)
-		return -1;
-	return 0;
+/* Who has left our session is meant to outlive what runs. */
+static void signal_one(pid_t pid, const struct wanted *w)
+{
+	if (getsid(pid) == w->session &&
+	    (!w->group_only || getpgid(pid) == w->group))
+		kill(pid, w->sig);
 }
 
-static size_t read_procs(struct proc **ret)
+/* Theirs come first: they are nobody's once their parent has gone. */
+static void signal_started_by(int tasks, const char *thread,
+			      const struct wanted *w, int depth)
 {
-	DIR *d = opendir("/proc");
-	struct proc *list = NULL, one;
-	struct dirent *e;
-	size_t n = 0;
+	char path[300];
+	FILE *f;
+	pid_t pid;
+	int fd;
 
-	while (d && (e = readdir(d))) {
-		if (e->d_name[0] < '1' || e->d_name[0] > '9' ||
-		    read_proc(e->d_name, &one) < 0)
-			continue;
-		if (!(n & (n - 1)))
-			list = xrealloc(list, n ? 2 * n : 1, sizeof(*list));
-		list[n++] = one;
+	snprintf(path, sizeof(path), "%s/children", thread);
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	while (f && fscanf(f, "%d", &pid) == 1) {
+		signal_below(pid, w, depth + 1);
+		signal_one(pid, w);
 	}
+	if (f)
+		fclose(f);
+	else if (fd >= 0)
+		close(fd);
+}
+
+static void signal_below(pid_t pid, const struct wanted *w, int depth)
+{
+	struct dirent *e;
+	char path[40];
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = depth < MAX_DEPTH ? opendir(path) : NULL;
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			signal_started_by(dirfd(d), e->d_name, w, depth);
 	if (d)
 		closedir(d);
-	*ret = list;
-	return n;
-}
-
-/* Children first, then theirs, until nobody new is found. */
-static void mark_descendants(struct proc *list, size_t n)
-{
-	bool found = true;
-
-	while (found) {
-		found = false;
-		for (size_t i = 0; i < n; i++) {
-			bool ours = list[i].ppid == getpid();
-
-			for (size_t j = 0; !ours && j < n; j++)
-				ours = list[j].ours &&
-				       list[j].pid == list[i].ppid;
-			found |= ours && !list[i].ours;
-			list[i].ours = ours;
-		}
-	}
 }
 
 void interrupt_children(int sig, bool group_only)
 {
-	autofree struct proc *list = NULL;
-	pid_t group = getpgrp(), session = getsid(0);
+	const struct wanted w = { sig, group_only, getpgrp(), getsid(0) };
 	siginfo_t si;
-	size_t n;
 
-	/* Most cells have no children; /proc takes milliseconds. */
-	if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0)
-		return;
-	n = read_procs(&list);
-	mark_descendants(list, n);
-	/* Who has left our session is meant to outlive what runs. */
-	for (size_t i = 0; i < n; i++)
-		if (list[i].ours && list[i].session == session &&
-		    (!group_only || list[i].pgrp == group))
-			kill(list[i].pid, sig);
+	/* Most cells have no children. */
+	if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) == 0)
+		signal_below(getpid(), &w, 0);
 }
 
 void interrupt_now(struct interrupt *irq, enum interrupt_cause cause)
