@@ -45,6 +45,8 @@ wait_until()
 }
 
 # Nothing of the account that runs the tests: its shell may start slowly.
+# shellcheck disable=SC2034 # for test-code.sh
+account_home=${HOME:-/}
 HOME=$dir/home
 export HOME
 mkdir -p "$HOME"

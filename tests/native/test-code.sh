@@ -5,6 +5,8 @@
 requires curl --version
 requires jq --version
 requires python3 --version
+# Tool-chains may be set up for an account: rustup's are.
+HOME=$account_home
 start_guestd --no-auth \
 	--languages "${top_builddir:-../..}/guest/languages.json"
 
