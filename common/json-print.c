@@ -44,20 +44,22 @@ static size_t plain_len(const char *s, size_t len)
 
 static void print_escape(struct buf *b, unsigned char c)
 {
-	static const char names[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-	const char *p = c ? strchr(names, c) : NULL;
-	char two[2] = { '\\' };
+	static const char letters[0x20] = {
+		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n',
+		['\r'] = 'r', ['\t'] = 't',
+	};
+	char two[2] = { '\\', c < 0x20 ? letters[c] : (char)c };
 
-	if (!p) {
+	if (two[1])
+		buf_add(b, two, sizeof(two));
+	else
 		buf_addf(b, "\\u%04X", c);
-		return;
-	}
-	two[1] = letters[p - names];
-	buf_add(b, two, sizeof(two));
 }
 
 static void print_string(struct buf *b, const char *s, size_t len)
 {
+	/* A long text is not moved while it grows, if it has short lines, too. */
+	buf_reserve(b, len + len / 16 + 2);
 	buf_add(b, "\"", 1);
 	for (size_t i = 0; i < len;) {
 		size_t n = plain_len(s + i, len - i);

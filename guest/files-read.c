@@ -119,11 +119,9 @@ static void put_content(json_t *j, const struct buf *b, const char *encoding)
 
 	if (!encoding || strcmp(encoding, "utf-8") == 0) {
 		text = json_text(b->p ? b->p : "", b->len);
-		/* Asked for as text, it is text, with U+FFFD where it is not;
-		 * else nothing may be lost. */
-		if (!encoding && (json_string_length(text) != b->len ||
-				  (b->len && memcmp(json_string_value(text),
-						    b->p, b->len) != 0))) {
+		/* Asked for as text, it is text, with U+FFFD, which is longer,
+		 * where it is not; else nothing may be lost. */
+		if (!encoding && json_string_length(text) != b->len) {
 			json_decref(text);
 			text = NULL;
 		}

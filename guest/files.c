@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/base64.h"
+#include "guest/account.h"
 #include "guest/files.h"
 #include "guest/guestd.h"
 
@@ -23,18 +23,16 @@
 
 void files_enter(bool as_root)
 {
-	struct passwd entry, *pw = NULL;
-	char names[1024];
+	struct account user;
+	int r;
 
 	if (as_root || geteuid() != 0)
 		return;
-	if (getpwnam_r(GUESTD_USER, &entry, names, sizeof(names), &pw) != 0) {
-		/* Not knowing who the user is must not make us root. */
-		setfsgid(NOBODY);
-		setfsuid(NOBODY);
-	} else if (pw) {
-		setfsgid(pw->pw_gid);
-		setfsuid(pw->pw_uid);
+	r = account_find(GUESTD_USER, &user);
+	/* Not knowing who the user is must not make us root. */
+	if (r <= 0) {
+		setfsgid(r < 0 ? NOBODY : user.gid);
+		setfsuid(r < 0 ? NOBODY : user.uid);
 	}
 }
 

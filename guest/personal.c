@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <linux/random.h>
 #include <mntent.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,6 +20,7 @@
 #include "common/token.h"
 #include "common/util.h"
 #include "guest/auth.h"
+#include "guest/account.h"
 #include "guest/personal.h"
 
 #define MAX_STATE (256 * 1024)
@@ -266,16 +266,14 @@ static int mount_shares(struct step *s, struct sb_err *err)
 /* The folder in which commands start is the user's. */
 static int make_workspace(struct step *s, struct sb_err *err)
 {
-	struct passwd entry, *pw = NULL;
-	char names[1024];
+	struct account user;
 
-	if (getpwnam_r(PERSONAL_USER, &entry, names, sizeof(names), &pw) != 0)
-		pw = NULL;
 	if (!s->p->workspace)
 		return 0;
 	if (fs_mkdirs(s->p->workspace, 0755, err) < 0)
 		return -1;
-	if (pw && chown(s->p->workspace, pw->pw_uid, pw->pw_gid) < 0)
+	if (account_find(PERSONAL_USER, &user) == 0 &&
+	    chown(s->p->workspace, user.uid, user.gid) < 0)
 		return sb_fail(err, sb_code_of_errno(errno),
 			       "cannot give '%s' to the user: %m",
 			       s->p->workspace);

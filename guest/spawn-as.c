@@ -3,47 +3,36 @@
 #include "config.h"
 
 #include <errno.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "guest/account.h"
 #include "guest/guestd.h"
 #include "guest/spawn-private.h"
 
 #define MAX_ENV_FILE (1024 * 1024)
-#define MAX_PASSWD (64 * 1024)
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:" USER_PATH ":/usr/sbin:/sbin"
 
-/* user NULL: our own account. */
-static bool find_account(const char *user, struct passwd *pw, char *text)
-{
-	struct passwd *found = NULL;
-	int r = user ? getpwnam_r(user, pw, text, MAX_PASSWD, &found)
-		     : getpwuid_r(geteuid(), pw, text, MAX_PASSWD, &found);
-
-	return r == 0 && found;
-}
-
-static void set_base_env(struct spawn_as *as, const struct passwd *pw)
+static void set_base_env(struct spawn_as *as, const char *shell)
 {
 	spawn_as_setenv(as, "PATH", as->uid ? USER_PATH : ROOT_PATH);
 	spawn_as_setenv(as, "HOME", as->home);
 	spawn_as_setenv(as, "USER", as->user);
 	spawn_as_setenv(as, "LOGNAME", as->user);
-	spawn_as_setenv(as, "SHELL",
-			str_empty(pw->pw_shell) ? "/bin/sh" : pw->pw_shell);
+	spawn_as_setenv(as, "SHELL", str_empty(shell) ? "/bin/sh" : shell);
 	spawn_as_setenv(as, "LANG", "C.UTF-8");
 }
 
-static int check_account(const char *user, const struct passwd *pw,
-			 struct sb_err *err)
+static int find_named(const char *user, struct account *ret, struct sb_err *err)
 {
-	if (geteuid() != 0 && pw->pw_uid != geteuid())
+	if (account_find(user, ret) != 0)
+		return sb_fail(err, SB_INVALID,
+			       "'user': there is no account '%s'", user);
+	if (geteuid() != 0 && ret->uid != geteuid())
 		return sb_fail(err, SB_DENIED,
 			       "guestd does not run as root and so cannot run "
 			       "a command as 'user' '%s'",
@@ -51,40 +40,40 @@ static int check_account(const char *user, const struct passwd *pw,
 	return 0;
 }
 
+/* Ourselves, so where we feel at home. */
+static void find_own(struct account *ret)
+{
+	const char *home = getenv("HOME");
+
+	if (account_find(NULL, ret) != 0) {
+		*ret = (struct account){ .uid = geteuid(), .gid = getegid() };
+		strcpy(ret->home, "/");
+	}
+	if (home && *home == '/' && strlen(home) < sizeof(ret->home))
+		strcpy(ret->home, home);
+}
+
 int spawn_as_new(const char *user, struct spawn_as **ret, struct sb_err *err)
 {
-	autofree char *text = xmalloc(MAX_PASSWD);
-	autospawnas struct spawn_as *as = xcalloc(1, sizeof(*as));
-	struct passwd pw = { .pw_name = "", .pw_dir = "/" };
-	char *home = getenv("HOME");
+	struct spawn_as *as;
+	struct account a;
 
 	if (user) {
-		if (!find_account(user, &pw, text))
-			return sb_fail(err, SB_INVALID,
-				       "'user': there is no account '%s'",
-				       user);
-		if (check_account(user, &pw, err) < 0)
+		if (find_named(user, &a, err) < 0)
 			return -1;
-	} else if (geteuid() != 0 || !find_account(GUESTD_USER, &pw, text)) {
-		pw.pw_uid = geteuid();
-		pw.pw_gid = getegid();
-		find_account(NULL, &pw, text);
-		/* Ourselves, so where we feel at home. */
-		if (home && *home == '/')
-			pw.pw_dir = home;
+	} else if (geteuid() != 0 || account_find(GUESTD_USER, &a) != 0) {
+		find_own(&a);
 	}
-	as->user = xstrdup(pw.pw_name);
-	as->home = xstrdup(pw.pw_dir);
-	as->uid = pw.pw_uid;
-	as->gid = pw.pw_gid;
+	as = xcalloc(1, sizeof(*as));
+	as->user = xstrdup(a.name);
+	as->home = xstrdup(a.home);
+	as->uid = a.uid;
+	as->gid = a.gid;
 	as->change = geteuid() == 0;
-	as->ngroups = SPAWN_MAX_GROUPS;
-	/* More groups than that: the first ones. */
-	if (as->change &&
-	    getgrouplist(as->user, as->gid, as->groups, &as->ngroups) < 0)
-		as->ngroups = SPAWN_MAX_GROUPS;
-	set_base_env(as, &pw);
-	*ret = steal(&as);
+	as->ngroups = a.ngroups;
+	memcpy(as->groups, a.groups, a.ngroups * sizeof(a.groups[0]));
+	set_base_env(as, a.shell);
+	*ret = as;
 	return 0;
 }
 

@@ -9,16 +9,16 @@
 
 #include <sys/types.h>
 
+#include "guest/account.h"
 #include "guest/spawn.h"
 
-#define SPAWN_MAX_GROUPS 256
 #define SPAWN_MAX_ENV 4096
 
 struct spawn_as {
 	char *user, *home;
 	uid_t uid;
 	gid_t gid;
-	gid_t groups[SPAWN_MAX_GROUPS];
+	gid_t groups[ACCOUNT_MAX_GROUPS];
 	int ngroups;
 	bool change; /* we are someone else now */
 	char *env[SPAWN_MAX_ENV + 1];

@@ -26,6 +26,11 @@ eq "$(json .stderr <<<"$ran")" oops "its errors are apart"
 eq "$(json .exit_code <<<"$ran")" 3 "its exit code"
 eq "$(call POST /v1/shell/exec '{"command": "id -un", "user": "root"}' |
 	json .stdout)" root "as root when asked"
+# An account is known as soon as it is there.
+late='{"command": "id -un", "user": "late"}'
+eq "$(call POST /v1/shell/exec "$late" | json .status)" 400 "a missing account"
+succeeds sbctl exec -u root demo -- useradd late
+eq "$(call POST /v1/shell/exec "$late" | json .stdout)" late "one that came late"
 eq "$(call POST /code/execute '{"code": "print(2+2)", "language": "python"}' |
 	json .stdout)" 4 "code"
 
