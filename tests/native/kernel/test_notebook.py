@@ -244,6 +244,7 @@ class Comms(KernelTest):
         self.send_comm(
             "comm_open", {"comm_id": "c2", "target_name": "nobody", "data": {}}
         )
+        self.run_cell("0")  # comm_info does not wait its turn
         self.assertNotIn("c2", self.kernel.ask("comm_info_request")["comms"])
         opened = self.run_cell(
             "c = comm.create_comm(target_name='mine', data={'k': 1}, buffers=[b'xyz'])"
