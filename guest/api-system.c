@@ -33,7 +33,7 @@ static void get_health(struct http_req *req)
 			json_pack("{s:s, s:s, s:I, s:i}", "status", "ok",
 				  "version", PACKAGE_VERSION, "uptime_s",
 				  (json_int_t)uptime_s(g), "pid",
-				  (int)getpid()));
+				  (int)g->pid));
 }
 
 /* The shares that were asked for and are not there. */

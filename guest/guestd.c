@@ -389,6 +389,7 @@ int main(int argc, char **argv)
 		log_set_level(LOG_LEVEL_DEBUG);
 	g.loop = loop_new();
 	g.started_ms = clock_ms();
+	g.pid = getpid();
 	g.run_dir = o.run_dir;
 	g.listen = o.listen;
 	g.auth = auth_new(o.no_auth);

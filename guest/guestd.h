@@ -29,6 +29,7 @@ struct guestd {
 	const char *listen;
 	int port;
 	int64_t started_ms; /* monotonic */
+	pid_t pid;
 	struct auth *auth;
 	char *sandbox;	 /* its id, NULL until personalised */
 	json_t *message; /* what made us that, without its secrets */

@@ -157,12 +157,9 @@ idle_clients() {
 	id=$(curl -sf -d '{"command": "sleep 300", "background": true}' "$ours/v1/shell/exec" | jq -r .id)
 	idle '1,000 idle SSE clients, MB in all' "/v1/processes/$id/output?follow=1"
 	curl -sf -X DELETE "$ours/v1/processes/$id" >/dev/null
-	# The terminal, where this guestd has one.
-	if curl -sf "$ours/v1/openapi.json" | grep -q '"/v1/terminal/ws"'; then
-		id=$(curl -sf -d '{"command": "sleep 300", "background": true}' "$ours/v1/terminals" 2>/dev/null | jq -r .id) || id=
-		idle '1,000 idle WebSockets, MB in all' \
-			"/v1/terminal/ws${id:+?id=$id}" websocket
-	fi
+	id=$(curl -sf -d '{"command": "sleep 300"}' "$ours/v1/terminals" | jq -r .id)
+	idle '1,000 idle WebSockets, MB in all' "/v1/terminal/ws?id=$id" websocket
+	curl -sf -X DELETE "$ours/v1/terminals/$id" >/dev/null
 }
 
 # Ten thousand commands: none may fail, and none may leave anything behind.
