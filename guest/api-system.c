@@ -32,8 +32,7 @@ static void get_health(struct http_req *req)
 	http_reply_json(req, 200,
 			json_pack("{s:s, s:s, s:I, s:i}", "status", "ok",
 				  "version", PACKAGE_VERSION, "uptime_s",
-				  (json_int_t)uptime_s(g), "pid",
-				  (int)g->pid));
+				  (json_int_t)uptime_s(g), "pid", (int)g->pid));
 }
 
 /* The shares that were asked for and are not there. */

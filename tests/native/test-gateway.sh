@@ -27,6 +27,14 @@ end_kernels()
 }
 at_exit end_kernels
 
+# A module with a sanitizer wants its runtime loaded before Python's memory.
+asan=$(ldd ../../guest/bundle/python/sandbox_kernel/_core.abi3.so |
+	awk '/libasan/ { print $3 }')
+if [ -n "$asan" ]; then
+	mkdir -p "$dir/run"
+	printf 'LD_PRELOAD=%s\nASAN_OPTIONS=%s\n' "$asan" \
+		detect_leaks=0:quarantine_size_mb=1 > "$dir/run/env"
+fi
 start_guestd --share ../../guest/bundle/share --token-file "$dir/token"
 for case in rest auth framings routing many output reconnect slow death \
 	run sessions; do
