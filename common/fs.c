@@ -88,6 +88,43 @@ int fs_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+int fs_write_at(int fd, const void *data, size_t len, off_t pos)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = pwrite(fd, p, len, pos);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		p += n;
+		pos += n;
+		len -= n;
+	}
+	return 0;
+}
+
+ssize_t fs_read_at(int fd, void *data, size_t len, off_t pos)
+{
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = pread(fd, (char *)data + got, len - got,
+				  pos + (off_t)got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		got += n;
+	}
+	return (ssize_t)got;
+}
+
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
 		    struct sb_err *err)
 {
@@ -146,11 +183,12 @@ int fs_read_line(const char *path, char **ret, struct sb_err *err)
 	return 0;
 }
 
-int fs_open_beneath(const char *dir, const char *path, int *ret_fd,
-		    struct sb_err *err)
+static int open_beneath(const char *dir, const char *path, int flags,
+			mode_t mode, int *ret_fd, struct sb_err *err)
 {
 	struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+		.flags = flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+		.mode = mode,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
 	};
 	autoclose int dfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -167,4 +205,17 @@ int fs_open_beneath(const char *dir, const char *path, int *ret_fd,
 			       "'%s' in '%s' is not a regular file", path, dir);
 	*ret_fd = steal_fd(&fd);
 	return 0;
+}
+
+int fs_open_beneath(const char *dir, const char *path, int *ret_fd,
+		    struct sb_err *err)
+{
+	return open_beneath(dir, path, O_RDONLY, 0, ret_fd, err);
+}
+
+int fs_append_beneath(const char *dir, const char *path, int *ret_fd,
+		      struct sb_err *err)
+{
+	return open_beneath(dir, path, O_WRONLY | O_APPEND | O_CREAT, 0644,
+			    ret_fd, err);
 }

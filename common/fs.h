@@ -35,5 +35,13 @@ int fs_read_line(const char *path, char **ret, struct sb_err *err);
 int fs_open_beneath(const char *dir, const char *path, int *ret_fd,
 		    struct sb_err *err);
 
+/* The same for appending; it is made if it is not there. */
+int fs_append_beneath(const char *dir, const char *path, int *ret_fd,
+		      struct sb_err *err);
+
 /* Write all of data to fd, also across short writes. */
 int fs_write_all(int fd, const void *data, size_t len);
+/* The same at a place of the file, wherever fd stands. */
+int fs_write_at(int fd, const void *data, size_t len, off_t pos);
+/* How many of len bytes are there, which is less only at the file's end; -1. */
+ssize_t fs_read_at(int fd, void *data, size_t len, off_t pos);

@@ -97,21 +97,24 @@ int hclient_events(struct hclient *c, const char *path,
  * Sec-WebSocket-Accept is not looked at: it guards against caches that know
  * nothing of WebSockets, and these are our own servers, without any between.
  */
-int hclient_upgrade(struct hclient *c, const char *path, int *ret_fd,
-		    struct buf *rest, struct sb_err *err)
+int hclient_upgrade(struct hclient *c, const char *path, const char *protocol,
+		    int *ret_fd, struct buf *rest, struct sb_err *err)
 {
 	autofree char *key = NULL, *more = NULL;
+	const char *said;
 	autoreply struct reply r = { 0 };
 	unsigned char bytes[WS_KEY_BYTES];
 	int rc;
 
 	random_bytes(bytes, sizeof(bytes));
 	key = base64_encode(bytes, sizeof(bytes));
-	c->more = more = xasprintf("Upgrade: websocket\r\n"
-				   "Connection: Upgrade\r\n"
-				   "Sec-WebSocket-Version: 13\r\n"
-				   "Sec-WebSocket-Key: %s\r\n",
-				   key);
+	c->more = more =
+		xasprintf("Upgrade: websocket\r\n"
+			  "Connection: Upgrade\r\n"
+			  "Sec-WebSocket-Version: 13\r\n"
+			  "Sec-WebSocket-Key: %s\r\n%s%s%s",
+			  key, protocol ? "Sec-WebSocket-Protocol: " : "",
+			  protocol ? protocol : "", protocol ? "\r\n" : "");
 	rc = hclient_send_request(c, "GET", path, NULL, NULL, 0, err);
 	c->more = NULL;
 	if (rc < 0 || hclient_begin_reply(c, &r, err) < 0)
@@ -121,6 +124,10 @@ int hclient_upgrade(struct hclient *c, const char *path, int *ret_fd,
 	c->used_up = true;
 	if (r.head.status != 101)
 		return sb_fail(err, SB_GUEST, "the server speaks no WebSocket");
+	said = http1_get(&r.head, "sec-websocket-protocol");
+	if (protocol && (!said || strcmp(said, protocol) != 0))
+		return sb_fail(err, SB_GUEST, "the server does not speak '%s'",
+			       protocol);
 	buf_add(rest, c->in.p, c->in.len);
 	*ret_fd = c->fd;
 	return 0;

@@ -71,10 +71,11 @@ int hclient_send_stream(struct hclient *c, const char *method, const char *path,
 /*
  * Turn the connection into a WebSocket: from now on its bytes are for ws.h, by
  * the caller, on the (non-blocking) descriptor *ret_fd, which stays the
- * client's.  rest gets what has come of them already.  Errors as above.
+ * client's.  rest gets what has come of them already.  protocol is the
+ * sub-protocol that is spoken, NULL: none.  Errors as above.
  */
-int hclient_upgrade(struct hclient *c, const char *path, int *ret_fd,
-		    struct buf *rest, struct sb_err *err);
+int hclient_upgrade(struct hclient *c, const char *path, const char *protocol,
+		    int *ret_fd, struct buf *rest, struct sb_err *err);
 
 /* The same for Server-Sent Events. */
 int hclient_events(struct hclient *c, const char *path,

@@ -10,6 +10,8 @@
 #include "common/http1.h"
 
 #define MAX_CHUNK_EXTRA 4096 /* extensions and trailers, all together */
+#define DIGIT "0123456789"
+#define ALNUM DIGIT "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 ssize_t http1_head_len(const char *data, size_t len, struct sb_err *err)
 {
@@ -362,4 +364,31 @@ int http1_unescape(char *s, bool plus)
 	}
 	*out = '\0';
 	return 0;
+}
+
+/* How long the host at s is, an IPv6 address in brackets; 0: there is none. */
+static size_t host_len(const char *s)
+{
+	size_t n;
+
+	if (*s != '[')
+		return strspn(s, ALNUM "-._");
+	n = strspn(s + 1, DIGIT "abcdefABCDEF:.");
+	return n && s[1 + n] == ']' ? n + 2 : 0;
+}
+
+bool http1_is_origin(const char *s)
+{
+	size_t n = strspn(s, ALNUM "+-.");
+	long long port;
+
+	if (strlen(s) > HTTP1_MAX_ORIGIN || !isalpha((unsigned char)*s) ||
+	    !str_starts(s + n, "://"))
+		return false;
+	s += n + 3;
+	n = host_len(s);
+	if (!n)
+		return false;
+	s += n;
+	return !*s || (*s == ':' && parse_num(s + 1, 1, 65535, &port) == 0);
 }

@@ -79,3 +79,10 @@ ssize_t http1_chunked_feed(struct http1_chunked *c, const char *data,
  * broken or hides a NUL.
  */
 int http1_unescape(char *s, bool plus);
+
+/*
+ * Whether s is a web origin as browsers send it (RFC 6454): scheme://host or
+ * scheme://host:port, without so much as a slash behind it.
+ */
+#define HTTP1_MAX_ORIGIN 512
+bool http1_is_origin(const char *s);

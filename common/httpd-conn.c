@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <libwebsockets.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -60,6 +61,8 @@ static void update_rx(struct http_conn *c)
 
 	if (c->state == CONN_WS)
 		off = c->ws->paused || conn_pending(c) >= WS_MAX_PENDING;
+	if (c->state == CONN_RAW)
+		off = c->raw->paused;
 
 	if (off == c->rx_off)
 		return;
@@ -69,7 +72,7 @@ static void update_rx(struct http_conn *c)
 
 void conn_kick(struct http_conn *c)
 {
-	if (c->state != CONN_WS) {
+	if (c->state != CONN_WS && c->state != CONN_RAW) {
 		c->state = CONN_BUSY;
 		if (!c->stream || c->stream->sized)
 			set_timeout(c, STALL_TIMEOUT);
@@ -89,6 +92,29 @@ void conn_begin_ws(struct http_conn *c, struct http_ws *ws)
 	c->close = false;
 	set_timeout(c, 0);
 	conn_kick(c);
+}
+
+void conn_begin_raw(struct http_conn *c, struct http_raw *raw)
+{
+	c->raw = raw;
+	c->state = CONN_RAW;
+	c->close = false;
+	set_timeout(c, 0);
+	conn_kick(c);
+}
+
+void conn_peer(const struct http_conn *c, char out[CONN_PEER_LEN])
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+
+	out[0] = '\0';
+	if (c->local ||
+	    getpeername(lws_get_socket_fd(c->wsi), (struct sockaddr *)&ss,
+			&len) < 0 ||
+	    getnameinfo((struct sockaddr *)&ss, len, out, CONN_PEER_LEN, NULL,
+			0, NI_NUMERICHOST) != 0)
+		out[0] = '\0';
 }
 
 void conn_cut(struct http_conn *c, int seconds)
@@ -282,10 +308,15 @@ int conn_rx(struct http_conn *c, const char *data, size_t len)
 {
 	int r = 0;
 
-	if (c->state == CONN_LINGER)
+	if (c->state == CONN_LINGER || c->h->stopped)
 		return 0;
 	if (c->state == CONN_WS) {
 		ws_rx(c->ws, data, len);
+		update_rx(c);
+		return 0;
+	}
+	if (c->state == CONN_RAW) {
+		raw_rx(c->raw, data, len);
 		update_rx(c);
 		return 0;
 	}
@@ -375,10 +406,12 @@ int conn_writable(struct http_conn *c)
 	}
 	if (c->stream)
 		stream_drained(c->stream);
-	if (c->state == CONN_WS && c->close)
+	if ((c->state == CONN_WS || c->state == CONN_RAW) && c->close)
 		return next_request(c);
 	if (c->state == CONN_WS)
 		ws_drained(c->ws);
+	if (c->state == CONN_RAW)
+		raw_drained(c->raw);
 	if (c->state == CONN_BUSY && !c->req && !c->stream && !conn_pending(c))
 		r = next_request(c);
 	update_rx(c);
@@ -393,6 +426,8 @@ void conn_closed(struct http_conn *c)
 		stream_gone(c->stream);
 	if (c->ws)
 		ws_gone(c->ws);
+	if (c->raw)
+		raw_gone(c->raw);
 	if (req && req->running) {
 		req->conn = NULL;
 		if (req->on_leave)

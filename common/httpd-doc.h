@@ -29,7 +29,7 @@ enum http_type {
 };
 
 enum http_place {
-	HTTP_AUTO, /* body of a POST; query of all else */
+	HTTP_AUTO, /* body of POST, PUT and PATCH; query of all else */
 	HTTP_QUERY,
 	HTTP_HEADER,
 	HTTP_PATH, /* only to say more of a {segment} */
@@ -88,6 +88,7 @@ struct http_answer {
 	const char *type;		  /* or this */
 	const struct http_event *events;  /* or text/event-stream */
 	const struct http_field *headers;
+	bool list; /* of .schema */
 };
 
 /* Whether name is one of a list of words: "one|two". */

@@ -48,14 +48,19 @@ static void get_js(struct http_req *req)
 	reply(req, "text/javascript; charset=utf-8", page_js, sizeof(page_js));
 }
 
+const char *http_openapi(const struct http_req *req)
+{
+	return httpd_openapi(req->conn->h);
+}
+
 static void get_openapi(struct http_req *req)
 {
-	const char *text = httpd_openapi(req->conn->h);
+	const char *text = http_openapi(req);
 
 	http_reply(req, 200, "application/json", text, strlen(text));
 }
 
-static const struct http_schema openapi_schema = {
+const struct http_schema http_openapi_schema = {
 	"OpenApi",
 	(const struct http_field[]){
 		{ "openapi", HTTP_STR, "The version of OpenAPI" },
@@ -73,7 +78,7 @@ static const struct http_schema openapi_schema = {
 };
 
 static const struct http_answer openapi_out[] = {
-	{ 200, "The document", &openapi_schema },
+	{ 200, "The document", &http_openapi_schema },
 	{ 0 },
 };
 static const struct http_answer html_out[] = {

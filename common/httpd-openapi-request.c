@@ -46,8 +46,8 @@ static void add_segments(json_t *list, const struct http_route *r,
 
 		if (*path != '{')
 			continue;
-		name = xstrndup(path + 1, n - 2);
-		f = path_field(r->in, name, n - 2);
+		name = xstrndup(path + 1, strcspn(path + 1, ".}"));
+		f = path_field(r->in, name, strlen(name));
 		p = parameter(name, "path", f ? f->text : NULL);
 		json_put(p, "required", json_true());
 		json_put(p, "schema", schema_field(f ? f : &any));
@@ -180,9 +180,10 @@ static bool add_body_fields(json_t *schema, const struct http_route *r,
 static void add_body(json_t *content, const struct http_route *r,
 		     enum http_place place, const char *type, json_t *example)
 {
-	json_t *schema = json_pack("{s:s, s:{}, s:b}", "type", "object",
-				   "properties", "additionalProperties",
-				   place == HTTP_FORM);
+	json_t *schema =
+		json_pack("{s:s, s:{}, s:b}", "type", "object", "properties",
+			  "additionalProperties",
+			  place == HTTP_FORM || r->flags & HTTP_LENIENT);
 	json_t *media;
 
 	if (!add_body_fields(schema, r, r->in, place)) {

@@ -138,9 +138,14 @@ static void add_content(json_t *content, json_t *schemas,
 			const struct http_answer *a)
 {
 	if (a->schema) {
+		json_t *j = schema_ref(a->schema);
+
+		if (a->list)
+			j = json_pack("{s:s, s:o}", "type", "array", "items",
+				      j);
 		add_schema(schemas, a->schema);
 		json_put(content, "application/json",
-			 json_pack("{s:o}", "schema", schema_ref(a->schema)));
+			 json_pack("{s:o}", "schema", j));
 	} else if (a->events) {
 		json_put(content, "text/event-stream",
 			 events_json(schemas, a->events));
@@ -218,20 +223,40 @@ static json_t *responses_json(const struct httpd_config *cfg, json_t *doc,
 	return j;
 }
 
-static void add_operation(json_t *paths, const struct http_route *r,
-			  const char *path, json_t *op /* takes */)
+static void add_operation(json_t *paths, const char *method, const char *path,
+			  json_t *op /* takes */)
 {
 	json_t *item = json_object_get(paths, path);
-	autofree char *method = xstrdup(r->method);
+	autofree char *key = xstrdup(method);
 
-	for (char *s = method; *s; s++)
+	for (char *s = key; *s; s++)
 		*s = (char)tolower((unsigned char)*s);
-	json_put(op, "operationId", operation_id(r->method, path));
+	json_put(op, "operationId", operation_id(method, path));
 	if (!item) {
 		item = json_object();
 		json_put(paths, path, item);
 	}
-	json_put(item, method, op);
+	json_put(item, key, op);
+}
+
+/* OpenAPI has no word for any method, nor for all that follows. */
+static void add_operations(json_t *paths, const struct http_route *r,
+			   const char *path, json_t *op /* takes */)
+{
+	static const char *const any[] = { "GET", "POST", "PUT", "PATCH",
+					   "DELETE" };
+	const char *dots = strstr(path, "...}");
+	autofree char *shown =
+		dots ? xasprintf("%.*s}", (int)(dots - path), path)
+		     : xstrdup(path);
+
+	if (strcmp(r->method, HTTP_ANY) != 0) {
+		add_operation(paths, r->method, shown, op);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(any); i++)
+		add_operation(paths, any[i], shown, json_copy(op));
+	json_decref(op);
 }
 
 static void add_aliases(json_t *paths, const struct http_route *r,
@@ -245,7 +270,7 @@ static void add_aliases(json_t *paths, const struct http_route *r,
 			 json_sprintf("Another name for %s.", r->path));
 		json_put(copy, "deprecated", json_false());
 		json_put(copy, "x-alias-of", json_str(r->path));
-		add_operation(paths, r, r->alias[i], copy);
+		add_operations(paths, r, r->alias[i], copy);
 	}
 }
 
@@ -266,14 +291,16 @@ static void add_route(json_t *doc, const struct httpd_config *cfg,
 	json_put(op, "responses",
 		 responses_json(cfg, doc, r,
 				json_object_get(op, "requestBody")));
+	if (r->flags & HTTP_LENIENT)
+		json_put(op, "x-takes-more", json_true());
 	if (r->flags & HTTP_PUBLIC)
 		json_put(op, "security", json_array());
 	else if (cfg->authorize && strcmp(r->method, "GET") == 0)
 		json_put(op, "security",
 			 json_pack("[{s:[]}, {s:[]}, {s:[]}]", "token", "jwt",
 				   "ticket"));
-	add_operation(paths, r, r->path, op);
 	add_aliases(paths, r, op);
+	add_operations(paths, r, r->path, op);
 }
 
 static void add_security(json_t *doc)

@@ -11,8 +11,11 @@
  *   httpd-reply.c  replies and streams
  *   httpd-openapi.c, httpd-schema.c  what the route tables say, as OpenAPI
  *   httpd-docs.c   the page for it
+ *   httpd-ticket.c one-time tickets in place of a token
  *   httpd-source.c replies that are read from somewhere as they leave
  *   httpd-ws.c     WebSockets
+ *   httpd-raw.c    connections whose bytes are no longer ours to read
+ *   httpd-proxy*.c requests that others answer
  */
 
 #include <jansson.h>
@@ -99,7 +102,8 @@ struct http_req {
 	bool has_cache_control;
 	bool running; /* the handler has it */
 	bool is_head;
-	bool keep; /* the connection, after the reply */
+	bool keep;     /* the connection, after the reply */
+	bool verbatim; /* the reply is another's: nothing is added to it */
 	void (*on_leave)(void *arg);
 	void *on_leave_arg;
 	const struct http_body_ops *body_ops; /* takes the body as it comes */
@@ -148,13 +152,49 @@ void ws_drained(struct http_ws *ws);
 void ws_gone(struct http_ws *ws);
 
 /*
+ * A connection that is bytes and no more, after the head of a reply that has
+ * been queued (101).  A producer pauses above HTTP_STREAM_HIGH until on_drain.
+ */
+struct http_raw_ops {
+	void (*on_data)(void *arg, const char *data, size_t len);
+	void (*on_drain)(void *arg);
+	/* Once, in the end, never from within a call of ours. */
+	void (*on_close)(void *arg);
+};
+struct http_raw {
+	struct http_conn *conn; /* NULL once the client has left */
+	const struct http_raw_ops *ops;
+	void *arg;
+	bool paused, ended;
+};
+/* The request is over; its client may have left. */
+struct http_raw *http_raw_begin(struct http_req *req /* takes */,
+				const struct http_raw_ops *ops, void *arg);
+size_t http_raw_write(struct http_raw *r, const void *data, size_t len);
+void http_raw_pause(struct http_raw *r, bool pause);
+/* End after what is queued has left. */
+void http_raw_end(struct http_raw *r);
+
+/* Called by the connection. */
+void raw_rx(struct http_raw *r, const char *data, size_t len);
+void raw_drained(struct http_raw *r);
+void raw_gone(struct http_raw *r);
+
+/*
  * HEAD: waiting for a request or reading its head.  BODY: reading its body.
  * BUSY: a handler has it, or its reply is being sent.  LINGER: answered and
  * shut down, reading what the client still sends so that the reply is not lost
- * to a reset.  WS: a WebSocket for the rest of its life.
- * HEAD → BODY → BUSY → HEAD …, BUSY → WS, and → LINGER from all.
+ * to a reset.  WS, RAW: a WebSocket, or bytes, for the rest of its life.
+ * HEAD → BODY → BUSY → HEAD …, BUSY → WS or RAW, and → LINGER from all.
  */
-enum conn_state { CONN_HEAD, CONN_BODY, CONN_BUSY, CONN_WS, CONN_LINGER };
+enum conn_state {
+	CONN_HEAD,
+	CONN_BODY,
+	CONN_BUSY,
+	CONN_WS,
+	CONN_RAW,
+	CONN_LINGER
+};
 
 struct http_conn {
 	LIST_ENTRY(http_conn) next;
@@ -173,6 +213,7 @@ struct http_conn {
 	struct http_req *req;
 	struct http_stream *stream;
 	struct http_ws *ws;
+	struct http_raw *raw;
 	enum http1_body framing;
 	uint64_t body_left;
 	struct http1_chunked chunked;
@@ -191,12 +232,17 @@ void conn_read_on(struct http_conn *c);
 void conn_kick(struct http_conn *c);
 /* From now on it is a WebSocket. */
 void conn_begin_ws(struct http_conn *c, struct http_ws *ws);
+void conn_begin_raw(struct http_conn *c, struct http_raw *raw);
+/* Its address as text, "" over a UNIX socket. */
+#define CONN_PEER_LEN 64
+void conn_peer(const struct http_conn *c, char out[CONN_PEER_LEN]);
 /* Cut it after so many seconds, 0 for at once. */
 void conn_cut(struct http_conn *c, int seconds);
 
 struct httpd {
 	struct loop *loop;
 	struct httpd_config cfg;
+	bool stopped;
 	struct lws_context *lws;
 	struct lws_vhost *vhost;
 	LIST_HEAD(, listener) listeners;

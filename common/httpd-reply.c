@@ -29,8 +29,12 @@ static const char *reason(int status)
 		{ 202, "Accepted" },
 		{ 204, "No Content" },
 		{ 206, "Partial Content" },
+		{ 301, "Moved Permanently" },
+		{ 302, "Found" },
+		{ 303, "See Other" },
 		{ 304, "Not Modified" },
 		{ 307, "Temporary Redirect" },
+		{ 308, "Permanent Redirect" },
 		{ 400, "Bad Request" },
 		{ 401, "Unauthorized" },
 		{ 403, "Forbidden" },
@@ -41,8 +45,10 @@ static const char *reason(int status)
 		{ 413, "Content Too Large" },
 		{ 415, "Unsupported Media Type" },
 		{ 416, "Range Not Satisfiable" },
+		{ 422, "Unprocessable Content" },
 		{ 424, "Failed Dependency" },
 		{ 426, "Upgrade Required" },
+		{ 429, "Too Many Requests" },
 		{ 500, "Internal Server Error" },
 		{ 501, "Not Implemented" },
 		{ 502, "Bad Gateway" },
@@ -123,7 +129,7 @@ void reply_begin_head(struct http_req *req, int status, const char *type)
 	add_line(out, "Date: ", date_text());
 	if (type)
 		add_line(out, "Content-Type: ", type);
-	if (!req->has_cache_control)
+	if (!req->has_cache_control && !req->verbatim)
 		buf_adds(out, "Cache-Control: no-store\r\n");
 	buf_adds(out, "X-Content-Type-Options: nosniff\r\n");
 	buf_add(out, req->headers.p, req->headers.len);
@@ -277,7 +283,8 @@ static struct http_stream *begin_stream(struct http_req *req /* takes */,
 		buf_adds(&s->conn->out, "Transfer-Encoding: chunked\r\n");
 	end_head(req);
 	s->conn->stream = s;
-	if (!s->ended && str_starts(type, "text/event-stream"))
+	if (!s->ended && !req->verbatim && type &&
+	    str_starts(type, "text/event-stream"))
 		watch_events(s->conn->h, s);
 	detach(req);
 	return s;

@@ -127,8 +127,11 @@ static bool path_matches(const char *path, const struct http_target *t)
 	size_t i = 0, n = 0;
 
 	while ((n = route_segment(&path, n))) {
-		const char *seg = i < t->nsegments ? t->segment[i++] : "";
+		const char *seg = i < t->nsegments ? t->segment[i] : "";
 
+		if (n > 4 && memcmp(path + n - 4, "...}", 4) == 0)
+			return true;
+		i++;
 		if (!*seg)
 			return false;
 		if (*path != '{' &&
@@ -156,13 +159,17 @@ find_in(const struct http_route *rows, const struct http_target *t,
 {
 	for (const struct http_route *r = rows; r->run; r++) {
 		const char *path = route_match(r, t);
+		bool any;
 
 		if (!path)
 			continue;
-		if (strcmp(r->method, method) == 0) {
+		any = strcmp(r->method, HTTP_ANY) == 0;
+		if (any ? !allow->len : strcmp(r->method, method) == 0) {
 			*ret_path = path;
 			return r;
 		}
+		if (any)
+			continue;
 		buf_addf(allow, "%s%s", allow->len ? ", " : "", r->method);
 		if (strcmp(r->method, "GET") == 0)
 			buf_adds(allow, ", HEAD");
@@ -189,7 +196,8 @@ enum http_place route_place(const struct http_route *r,
 {
 	if (f->place != HTTP_AUTO)
 		return f->place;
-	return strcmp(r->method, "POST") == 0 && !(r->flags & HTTP_STREAM_BODY)
+	return http_word_in(r->method, "POST|PUT|PATCH") &&
+			       !(r->flags & HTTP_STREAM_BODY)
 		       ? HTTP_AUTO
 		       : HTTP_QUERY;
 }
@@ -222,7 +230,7 @@ static bool takes(const struct http_route *r, const struct http_field *fields,
 int route_check_query(const struct http_route *r, const struct http_target *t,
 		      struct sb_err *err)
 {
-	if (!r->out)
+	if (!r->out || r->flags & HTTP_LENIENT)
 		return 0;
 	for (size_t i = 0; i < t->nquery; i++)
 		if (!takes(r, r->in, HTTP_QUERY, t->query[i].name))
@@ -238,7 +246,7 @@ int route_check_body(const struct http_route *r, const json_t *body,
 	const char *key;
 	json_t *v;
 
-	if (!r->out)
+	if (!r->out || r->flags & HTTP_LENIENT)
 		return 0;
 	json_object_foreach((json_t *)body, key, v)
 		if (!takes(r, r->in, HTTP_AUTO, key))

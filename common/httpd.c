@@ -154,6 +154,12 @@ static void finish_closing(struct loop *l)
 	} while (n);
 }
 
+void httpd_stop(struct httpd *h)
+{
+	if (h)
+		h->stopped = true;
+}
+
 void httpd_free(struct httpd *h)
 {
 	struct listener *ln;

@@ -41,19 +41,28 @@ enum http_flag {
 	/* The token may be in the URL, for clients that can send no header:
 	 * "?token=T", or "/k/T" before the path. */
 	HTTP_URL_TOKEN = 1 << 2,
+	/* Others have defined it, and their clients send more than we need:
+	 * fields and parameters that are not named are let through. */
+	HTTP_LENIENT = 1 << 3,
 };
 
 #define HTTP_MAX_ALIASES 4
 #define HTTP_MAX_FAILS 6
 
+#define HTTP_ANY "*"
+
 /*
  * One thing that can be asked for.  A path segment in braces matches one
- * non-empty segment: "/v1/sandboxes/{id}".  Rows end with .run == NULL.
+ * non-empty segment: "/v1/sandboxes/{id}", and a last one with dots all that
+ * follows: "/files/{rest...}".  Rows end with .run == NULL; the first that
+ * matches counts.  HTTP_ANY is for paths that no row before it has, whatever
+ * their methods.
  * A route without .out is not described: it takes what it likes.  With
  * HTTP_URL_TOKEN it is one that others have defined, and not in OpenAPI.
  */
 struct http_route {
-	const char *method; /* "GET", "POST", "PUT", "DELETE" */
+	const char *
+		method; /* "GET", "POST", "PUT", "PATCH", "DELETE", or HTTP_ANY */
 	const char *path;
 	http_handler run;
 	unsigned int flags;
@@ -87,13 +96,16 @@ struct httpd_config {
 	 * literal addresses; ends with NULL, may be NULL. */
 	const char *const *hosts;
 	/* Web origins ("https://lab.example") whose pages may ask, "*" for all;
-	 * ends with NULL.  NULL: none but our own. */
+	 * ends with NULL.  NULL: none but our own.  Borrowed, and looked at
+	 * with each request: it may change. */
 	const char *const *origins;
 	int ws_ping_ms; /* 0: 30 s */
 };
 
 struct httpd *httpd_new(struct loop *l, const struct httpd_config *cfg,
 			struct sb_err *err);
+/* Hear no client any more: for the time in which what handlers use is freed. */
+void httpd_stop(struct httpd *h);
 /* Closes all connections.  Not from within the loop: after loop_run(). */
 void httpd_free(struct httpd *h);
 
@@ -121,6 +133,8 @@ const char *http_target(const struct http_req *req);
 const char *http_param(const struct http_req *req, const char *name);
 /* NULL when absent, "" when given without value; percent-decoded. */
 const char *http_query(const struct http_req *req, const char *name);
+/* The OpenAPI document of the server. */
+const char *http_openapi(const struct http_req *req);
 /* All query parameters as an object of strings; the caller's. */
 json_t *http_query_json(const struct http_req *req);
 /* Forget a query parameter, so that no handler sees the secret in it. */
@@ -281,7 +295,7 @@ void http_ws_close(struct http_ws *ws, int code, const char *reason);
 extern const struct http_route httpd_docs_routes[];
 
 /* What http_problem() makes. */
-extern const struct http_schema http_problem_schema;
+extern const struct http_schema http_problem_schema, http_openapi_schema;
 
 /* The document as text, made when it is first asked for. */
 const char *httpd_openapi(struct httpd *h);

@@ -44,3 +44,35 @@ bool utf8_is_valid(const char *s, size_t n)
 	}
 	return true;
 }
+
+size_t utf8_count(const char *s, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += (s[i] & 0xc0) != 0x80;
+	return count;
+}
+
+size_t utf8_encode(unsigned int c, char ret[4])
+{
+	size_t n = 0;
+
+	if (c < 0x80) {
+		ret[n++] = (char)c;
+		return n;
+	}
+	if (c < 0x800) {
+		ret[n++] = (char)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			ret[n++] = (char)(0xe0 | c >> 12);
+		} else {
+			ret[n++] = (char)(0xf0 | c >> 18);
+			ret[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+		}
+		ret[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	ret[n++] = (char)(0x80 | (c & 0x3f));
+	return n;
+}

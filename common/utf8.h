@@ -10,3 +10,9 @@
 size_t utf8_len(const char *s, size_t n);
 
 bool utf8_is_valid(const char *s, size_t n);
+
+/* How many characters valid UTF-8 has. */
+size_t utf8_count(const char *s, size_t n);
+
+/* The bytes of a character (surrogates too, as they are); their number. */
+size_t utf8_encode(unsigned int c, char ret[4]);

@@ -3,7 +3,7 @@
 // ever put into the page as text.
 'use strict';
 
-const METHODS = ['get', 'post', 'put', 'delete'];
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const KEY = 'token';
 let doc;
 

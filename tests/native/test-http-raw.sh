@@ -71,3 +71,16 @@ is_gone()
 }
 wait_until 30 is_gone
 exec 8>&-
+
+# One that is told to end does so, however much is asked of it meanwhile.
+request /v1/shell/exec -d '{"command": "cat", "background": true, "open_stdin": true}'
+expect 202
+/usr/bin/python3 "$srcdir/flood.py" "$port" > "$dir/flood" &
+flood=$!
+has_begun()
+{
+	grep -q begun "$dir/flood"
+}
+wait_until 60 has_begun
+stop_guestd || fail "guestd did not end well"
+wait "$flood" || fail "flood.py"

@@ -404,6 +404,8 @@ static void test_complete(void)
 	is_completed("-- up --restart on", "on-failure\n");
 	is_completed("-- exec demo --i", "--interactive\n");
 	is_completed("-- exec demo ls --i", "");
+	is_completed("-- record demo sta", "start\nstatus\n");
+	is_completed("-- port demo ", "add\nrm\n");
 	is_completed("-- help ver", "version\n");
 	is_completed("-- nonsense x", "");
 	is_completed("-- --js", "--json\n");

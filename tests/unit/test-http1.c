@@ -235,6 +235,54 @@ static void test_origin(void)
 	       "one that only looks like it");
 }
 
+static void test_is_origin(void)
+{
+	static const char *const good[] = {
+		"https://lab.example", "http://localhost:8080",
+		"http://[::1]:3000",   "https://10.0.0.1",
+		"HTTPS://Lab.Example", "vscode-webview://1a2b_3c",
+	};
+	static const char *const bad[] = {
+		"",
+		"*",
+		"null",
+		"lab.example",
+		"//lab.example",
+		"https://",
+		"https:///",
+		"https://lab.example/",
+		"https://lab.example/x",
+		"https://lab.example?x",
+		"https://lab.example#x",
+		"https://me@lab.example",
+		"https://*.example",
+		"https://lab.example:",
+		"https://lab.example:0",
+		"https://lab.example:65536",
+		"https://lab.example:-1",
+		"https://lab.example:1x",
+		"https://lab example",
+		" https://lab.example",
+		"https://lab.example\r\nX: y",
+		"https://l\303\244b.example",
+		"http://[::1",
+		"http://[]",
+		"http://[::1]x",
+		"1http://lab.example",
+		"://lab.example",
+	};
+	char much[HTTP1_MAX_ORIGIN + 2] = "http://";
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		ok(http1_is_origin(good[i]), good[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		ok(!http1_is_origin(bad[i]), "what is no origin");
+	memset(much + 7, 'a', sizeof(much) - 8);
+	ok(!http1_is_origin(much), "one that is too long");
+	much[HTTP1_MAX_ORIGIN] = '\0';
+	ok(http1_is_origin(much), "one that is not");
+}
+
 static void test_url_token(void)
 {
 	struct http_target t;
@@ -262,6 +310,7 @@ int main(void)
 	test_routes();
 	test_query();
 	test_origin();
+	test_is_origin();
 	test_url_token();
 	return tap_done();
 }

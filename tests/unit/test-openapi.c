@@ -74,6 +74,14 @@ static const struct http_route routes[] = {
 	  out,
 	  .example = "{'path': 'x'}" },
 	{ "GET", "/free", run_nothing, 0, "Not described" },
+	{ HTTP_ANY,
+	  "/a/{id}/{rest...}",
+	  run_nothing,
+	  HTTP_STREAM_BODY | HTTP_LENIENT,
+	  "Another's",
+	  { NULL },
+	  in,
+	  out },
 	{ 0 },
 };
 
@@ -125,6 +133,36 @@ static void test_checks(void)
 	ok(takes_query(&routes[2], "/free?x=1") &&
 		   takes_body(&routes[2], "{'x': 1}"),
 	   "what is not described takes all");
+}
+
+static const struct http_route *found(const char *method, const char *target,
+				      struct buf *allow)
+{
+	const struct http_route *r;
+	struct http_target t;
+	struct sb_err err;
+	const char *path;
+
+	if (target_parse(target, &t, &err) < 0)
+		abort();
+	r = route_find(tables, &t, method, &path, allow);
+	target_done(&t);
+	return r;
+}
+
+static void test_any(void)
+{
+	const struct http_route *any = &routes[3];
+	autobuf struct buf allow = { 0 };
+
+	ok(found("PUT", "/a/1/b", &allow) == any &&
+		   found("OPTIONS", "/a/1/b/c", &allow) == any && !allow.len,
+	   "any method of what nobody else has");
+	ok(found("GET", "/a/1", &allow) == &routes[1], "but not of others");
+	buf_done(&allow);
+	ok(!found("PUT", "/a/1", &allow) && allow.len &&
+		   strcmp(allow.p, "POST, GET, HEAD") == 0,
+	   "also if they have other methods");
 }
 
 /* The value at a path such as "paths /a get". */
@@ -203,6 +241,8 @@ static void test_document(void)
 		   !at(doc, "paths /a/{id} get responses 401"),
 	   "what is public refuses nobody");
 	is_json(doc, "components schemas Thing required", "['n']");
+	is_json(doc, "paths /a/{id}/{rest} put operationId", "'put_a_id_rest'");
+	is_json(doc, "paths /a/{id}/{rest} delete parameters 1 name", "'rest'");
 	free(h.openapi);
 }
 
@@ -291,6 +331,7 @@ int main(void)
 {
 	scratch_init();
 	test_checks();
+	test_any();
 	test_document();
 	test_sandboxd();
 	return tap_done();

@@ -2,7 +2,7 @@
 /* One-time tickets: once, for a while, for a path, and not too many. */
 #include "config.h"
 
-#include "guest/ticket.h"
+#include "common/ticket.h"
 #include "tests/unit/tap.h"
 
 static struct ticket_box *box;
@@ -10,9 +10,10 @@ static char ticket[TOKEN_LEN + 1];
 
 static bool issue(const char *path, int64_t now)
 {
+	const struct ticket_terms terms = { path, 1000, false };
 	struct sb_err err;
 
-	return ticket_issue(box, path, now, 1000, ticket, &err) == 0;
+	return ticket_issue(box, &terms, now, ticket, &err) == 0;
 }
 
 static bool redeem(const char *path, int64_t now)
@@ -22,8 +23,28 @@ static bool redeem(const char *path, int64_t now)
 	return ticket_redeem(box, ticket, path, now, &err) == 0;
 }
 
+static void test_reusable(void)
+{
+	struct ticket_terms terms = { "/film", 1000, true };
+	struct sb_err err = { 0 };
+
+	is_int(ticket_issue(box, &terms, 0, ticket, &err), 0,
+	       "a ticket for many times");
+	ok(redeem("/film", 1) && redeem("/film", 999), "is good again");
+	ok(!redeem("/other", 1), "for its path only");
+	ok(!redeem("/film", 1000), "and expires");
+	ok(ticket_issue(box, &terms, 0, ticket, &err) == 0, "another");
+	ticket_revoke_all(box);
+	ok(!redeem("/film", 1), "can be revoked");
+	terms.path = NULL;
+	ok(ticket_issue(box, &terms, 0, ticket, &err) < 0 &&
+		   err.code == SB_INVALID,
+	   "none for any path");
+}
+
 int main(void)
 {
+	static const struct ticket_terms once = { NULL, 1000, false };
 	char first[TOKEN_LEN + 1];
 	struct sb_err err = { 0 };
 	bool all = true;
@@ -48,11 +69,11 @@ int main(void)
 	ticket_revoke_all(box);
 	ok(!redeem("/a", 1), "that is revoked");
 
+	test_reusable();
 	for (int i = 0; i < TICKET_MAX; i++)
 		all = all && issue(NULL, 0);
 	ok(all, "many tickets");
-	ok(ticket_issue(box, NULL, 1, 1000, ticket, &err) < 0 &&
-		   err.code == SB_BUSY,
+	ok(ticket_issue(box, &once, 1, ticket, &err) < 0 && err.code == SB_BUSY,
 	   "one too many");
 	ok(issue(NULL, 1000), "when they expire there is room again");
 	ticket_box_free(box);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "guest/jscan.h"
+#include "common/jscan.h"
 
 bool part_is(struct part a, const char *s)
 {

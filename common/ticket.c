@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One-time tickets. */
+/* Tickets, most of them for one time. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -7,13 +7,14 @@
 #include <sys/queue.h>
 
 #include "common/util.h"
-#include "guest/ticket.h"
+#include "common/ticket.h"
 
 struct ticket {
 	TAILQ_ENTRY(ticket) entry;
 	char text[TOKEN_LEN + 1];
 	char *path; /* NULL: any */
 	int64_t expires_ms;
+	bool reusable;
 };
 
 struct ticket_box {
@@ -56,11 +57,14 @@ void ticket_box_free(struct ticket_box *box)
 	free(box);
 }
 
-int ticket_issue(struct ticket_box *box, const char *path, int64_t now_ms,
-		 int64_t ttl_ms, char ret[TOKEN_LEN + 1], struct sb_err *err)
+int ticket_issue(struct ticket_box *box, const struct ticket_terms *terms,
+		 int64_t now_ms, char ret[TOKEN_LEN + 1], struct sb_err *err)
 {
 	struct ticket *t;
 
+	if (terms->reusable && !terms->path)
+		return sb_fail(err, SB_INVALID,
+			       "a ticket with 'reusable' needs a 'path'");
 	drop_expired(box, now_ms);
 	if (box->n >= TICKET_MAX) {
 		sb_fail(err, SB_BUSY, "%d tickets wait to be used", TICKET_MAX);
@@ -69,8 +73,9 @@ int ticket_issue(struct ticket_box *box, const char *path, int64_t now_ms,
 	t = xcalloc(1, sizeof(*t));
 	random_hex(t->text, TOKEN_BYTES);
 	memcpy(ret, t->text, sizeof(t->text));
-	t->path = xstrdup0(path);
-	t->expires_ms = now_ms + ttl_ms;
+	t->path = xstrdup0(terms->path);
+	t->expires_ms = now_ms + terms->ttl_ms;
+	t->reusable = terms->reusable;
 	TAILQ_INSERT_TAIL(&box->list, t, entry);
 	box->n++;
 	return 0;
@@ -91,7 +96,8 @@ int ticket_redeem(struct ticket_box *box, const char *ticket, const char *path,
 	else if (found->path && strcmp(found->path, path) != 0)
 		sb_fail(err, SB_AUTH, "the ticket is for another path");
 	else {
-		drop(box, found);
+		if (!found->reusable)
+			drop(box, found);
 		return 0;
 	}
 	return sb_hint(err, "get a new one with POST /v1/tickets");

@@ -13,24 +13,37 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/token.h"
-#include "guest/static.h"
+#include "common/mime.h"
+#include "common/static.h"
 
 #define MAX_FILES 4096
 #define MAX_DEPTH 8
 #define MAX_FILE (8 * 1024 * 1024)
 
+const char static_csp_terminal[] =
+	"default-src 'none'; script-src 'self'; style-src 'self'; "
+	"img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
+	"form-action 'none'; frame-ancestors 'self'";
+const char static_csp_vnc[] =
+	"default-src 'none'; script-src 'self'; "
+	"style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; "
+	"frame-ancestors 'self'";
+
 struct static_site {
 	char *dir;
+	const char *csp;
 	bool looked;
 	char **name; /* relative to dir */
 	size_t n;
 };
 
-struct static_site *static_site_new(const char *dir)
+struct static_site *static_site_new(const char *dir, const char *csp)
 {
 	struct static_site *s = xcalloc(1, sizeof(*s));
 
 	s->dir = xstrdup(dir);
+	s->csp = csp;
 	return s;
 }
 
@@ -91,33 +104,17 @@ static const char *find(struct static_site *s, const char *name)
 	return NULL;
 }
 
-static const char *type_of(const char *name)
+bool static_has(struct static_site *s, const char *name)
 {
-	static const struct {
-		const char *suffix, *type;
-	} types[] = {
-		/* clang-format off */
-		{ ".html", "text/html; charset=utf-8" },
-		{ ".js",   "text/javascript; charset=utf-8" },
-		{ ".mjs",  "text/javascript; charset=utf-8" },
-		{ ".css",  "text/css; charset=utf-8" },
-		{ ".json", "application/json" },
-		{ ".svg",  "image/svg+xml" },
-		{ ".png",  "image/png" },
-		{ ".ico",  "image/x-icon" },
-		{ ".woff", "font/woff" },
-		{ ".woff2", "font/woff2" },
-		{ ".wasm", "application/wasm" },
-		{ ".mp3",  "audio/mpeg" },
-		{ ".oga",  "audio/ogg" },
-		{ ".txt",  "text/plain; charset=utf-8" },
-		/* clang-format on */
-	};
+	return find(s, name);
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		if (str_ends(name, types[i].suffix))
-			return types[i].type;
-	return "application/octet-stream";
+static char *type_of(const char *name)
+{
+	const char *type = mime_of_name(name);
+
+	return xasprintf("%s%s", type,
+			 str_starts(type, "text/") ? "; charset=utf-8" : "");
 }
 
 static void put_headers(struct http_req *req, const char *csp, const char *data,
@@ -138,11 +135,11 @@ static void put_headers(struct http_req *req, const char *csp, const char *data,
 }
 
 void static_reply(struct static_site *s, struct http_req *req /* takes */,
-		  const char *name, const char *csp)
+		  const char *name)
 {
 	const char *file = find(s, name);
 	const char *match = http_header(req, "if-none-match");
-	autofree char *path = NULL, *data = NULL;
+	autofree char *path = NULL, *type = NULL, *data = NULL;
 	struct sb_err err;
 	char etag[40];
 	size_t len;
@@ -153,15 +150,16 @@ void static_reply(struct static_site *s, struct http_req *req /* takes */,
 		return;
 	}
 	path = xasprintf("%s/%s", s->dir, file);
+	type = type_of(file);
 	if (fs_read(path, MAX_FILE, &data, &len, &err) < 0) {
 		http_fail(req, &err);
 		return;
 	}
-	put_headers(req, csp, data, len, etag);
+	put_headers(req, s->csp, data, len, etag);
 	if (match && strstr(match, etag))
 		http_reply_empty(req, 304);
 	else
-		http_reply(req, 200, type_of(file), data, len);
+		http_reply(req, 200, type, data, len);
 }
 
 const char *static_name(struct http_req *req /* takes */, const char *prefix)
@@ -179,3 +177,19 @@ const char *static_name(struct http_req *req /* takes */, const char *prefix)
 	http_reply_empty(req, 307);
 	return NULL;
 }
+
+const struct http_answer static_page_out[] = {
+	{ 200, "The page", .type = "text/html" },
+	{ 304, "The page is what you have" },
+	{ 307, "To the same with a slash at its end" },
+	{ 0 },
+};
+
+const struct http_answer static_file_out[] = {
+	{ 200, "The file", .type = "text/html" },
+	{ 200, NULL, .type = "text/css" },
+	{ 200, NULL, .type = "text/javascript" },
+	{ 200, NULL, .type = "image/svg+xml" },
+	{ 304, "The file is what you have" },
+	{ 0 },
+};
