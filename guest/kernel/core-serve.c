@@ -52,6 +52,8 @@ static void begin_request(struct kernel *k, struct request *r)
 {
 	struct request *last;
 
+	/* Whoever hears that we are busy may interrupt. */
+	interrupt_take(&k->irq);
 	outbox_lock(&k->out);
 	/* What came since the last reply belongs to that request. */
 	capture_drain(&k->cap, &k->out, false);
@@ -60,7 +62,6 @@ static void begin_request(struct kernel *k, struct request *r)
 	outbox_add(&k->out, status("busy", r));
 	outbox_unlock(&k->out);
 	request_unref(last);
-	interrupt_take(&k->irq);
 }
 
 PyObject *core_fileno(PyObject *self, PyObject *unused)
@@ -187,9 +188,9 @@ PyObject *core_guard(PyObject *self, PyObject *args)
 	Py_DECREF(rest);
 	if (!value)
 		error = take_exception();
-	/* One that came too late to be raised in there is not raised here. */
-	if (!before)
-		swallow_interrupt();
+	/* One that came too late to be raised in there is for the next. */
+	if (!before && swallow_interrupt())
+		interrupt_keep(&k->irq);
 	pair = Py_BuildValue("OO", value ? value : Py_None,
 			     error ? error : Py_None);
 	Py_XDECREF(value);
@@ -249,4 +250,11 @@ PyObject *core_interrupted_by(PyObject *self, PyObject *unused)
 	struct kernel *k = core_kernel();
 
 	return k ? Py_BuildValue("s", causes[interrupt_why(&k->irq)]) : NULL;
+}
+
+PyObject *core_interrupts(PyObject *self, PyObject *unused)
+{
+	struct kernel *k = core_kernel();
+
+	return k ? PyLong_FromUnsignedLong(interrupt_count(&k->irq)) : NULL;
 }

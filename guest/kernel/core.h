@@ -48,6 +48,7 @@ PyObject *core_fileno(PyObject *self, PyObject *unused);
 PyObject *core_flush(PyObject *self, PyObject *unused);
 PyObject *core_input(PyObject *self, PyObject *args, PyObject *kw);
 PyObject *core_interrupted_by(PyObject *self, PyObject *unused);
+PyObject *core_interrupts(PyObject *self, PyObject *unused);
 PyObject *core_next(PyObject *self, PyObject *args);
 PyObject *core_publish(PyObject *self, PyObject *args, PyObject *kw);
 PyObject *core_reply(PyObject *self, PyObject *args, PyObject *kw);

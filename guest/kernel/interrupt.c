@@ -109,6 +109,11 @@ void interrupt_disarm(struct interrupt *irq, bool before)
 	atomic_store(&irq->armed, before);
 }
 
+void interrupt_keep(struct interrupt *irq)
+{
+	atomic_store(&irq->wanted, true);
+}
+
 void interrupt_end(struct interrupt *irq)
 {
 	pthread_mutex_lock(&irq->lock);
@@ -138,6 +143,16 @@ enum interrupt_cause interrupt_why(struct interrupt *irq)
 	cause = irq->cause;
 	pthread_mutex_unlock(&irq->lock);
 	return cause;
+}
+
+unsigned int interrupt_count(struct interrupt *irq)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&irq->lock);
+	n = irq->count;
+	pthread_mutex_unlock(&irq->lock);
+	return n;
 }
 
 /* Whom a signal is for, among those that we and ours have started. */
@@ -204,6 +219,12 @@ void interrupt_children(int sig, bool group_only)
 		signal_below(getpid(), &w, 0);
 }
 
+static void tell_children(const struct interrupt *irq, bool second)
+{
+	if (!irq->spare_children)
+		interrupt_children(second ? SIGKILL : SIGINT, !second);
+}
+
 void interrupt_now(struct interrupt *irq, enum interrupt_cause cause)
 {
 	bool taken, second;
@@ -223,7 +244,7 @@ void interrupt_now(struct interrupt *irq, enum interrupt_cause cause)
 	pthread_kill(irq->main, WAKE_SIGNAL);
 	irq->tries = 0;
 	irq->again = clock_ms() + AGAIN_MS;
-	interrupt_children(second ? SIGKILL : SIGINT, !second);
+	tell_children(irq, second);
 }
 
 /* SIGINTs were raised by the handler; the children have not heard of it. */
@@ -285,9 +306,7 @@ int interrupt_tick(struct interrupt *irq, int64_t now, bool *ret_over)
 		irq->again = ++irq->tries < MAX_TRIES ? now + AGAIN_MS : 0;
 	}
 	if (irq->children_at && irq->children_at <= now) {
-		bool second = irq->count > 1;
-
-		interrupt_children(second ? SIGKILL : SIGINT, !second);
+		tell_children(irq, irq->count > 1);
 		irq->children_at = 0;
 	}
 	next = check_deadline(irq, now, ret_over);

@@ -27,9 +27,10 @@ struct interrupt {
 	pthread_t main;
 	void (*raise)(void); /* PyErr_SetInterrupt */
 	atomic_bool taken, armed;
-	atomic_bool wanted; /* the main thread is to raise */
-	atomic_int signals; /* SIGINTs that the handler saw */
-	atomic_int wake_fd; /* tells the I/O thread of them */
+	atomic_bool wanted;  /* the main thread is to raise */
+	atomic_int signals;  /* SIGINTs that the handler saw */
+	atomic_int wake_fd;  /* tells the I/O thread of them */
+	bool spare_children; /* the main thread sees to them */
 	/* Under the lock. */
 	unsigned int count; /* interrupts of this request */
 	enum interrupt_cause cause;
@@ -53,11 +54,14 @@ int interrupt_init(struct interrupt *irq, void (*raise)(void), int wake_fd,
 void interrupt_take(struct interrupt *irq);
 bool interrupt_arm(struct interrupt *irq, bool *ret_before);
 void interrupt_disarm(struct interrupt *irq, bool before);
+void interrupt_keep(struct interrupt *irq); /* raise when armed again */
 void interrupt_end(struct interrupt *irq);
 void interrupt_deadline(struct interrupt *irq, int64_t when);
 enum interrupt_cause interrupt_why(struct interrupt *irq);
+unsigned int interrupt_count(struct interrupt *irq);
 
-/* The I/O thread: interrupt what runs; the second time, kill the children. */
+/* The I/O thread: interrupt what runs; the second time, kill the children,
+ * unless they are spared. */
 void interrupt_now(struct interrupt *irq, enum interrupt_cause cause);
 
 /*

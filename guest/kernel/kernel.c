@@ -18,6 +18,9 @@
 
 /* iopub has no event for room: look again after so long. */
 #define RETRY_MS 2
+#define BURST 32 /* messages, before others are looked at */
+/* After a subscriber has come back, until its other sockets have, too. */
+#define BACK_MS 250
 /* Lines of the log in so long. */
 #define LOG_LINES 20
 #define LOG_WINDOW_MS 10000
@@ -177,14 +180,20 @@ static bool send_pending(struct kernel *k, int64_t now)
 	return true;
 }
 
-/* Send all that may be sent.  Returns the milliseconds until more may. */
-static int send_all(struct kernel *k)
+/*
+ * Send what may be sent, but not for as long as a cell prints: an interrupt and
+ * whatever else has come are to be heard meanwhile.  Returns the milliseconds
+ * until more may.
+ */
+static int send_some(struct kernel *k)
 {
 	int wait = -1;
 
-	for (;;) {
+	for (int i = 0; i < BURST; i++) {
 		int64_t now = clock_ms();
 
+		if (now < k->held_until)
+			return (int)(k->held_until - now);
 		if (!k->pending)
 			k->pending = outbox_take(&k->out, now, &wait);
 		if (!k->pending)
@@ -193,6 +202,35 @@ static int send_all(struct kernel *k)
 			return RETRY_MS;
 		outbox_sent(&k->out, steal(&k->pending));
 	}
+	return 0;
+}
+
+/* All that is left, before the process ends. */
+static void send_rest(struct kernel *k)
+{
+	for (int64_t end = clock_ms() + LINGER_MS; clock_left(end);) {
+		int wait = send_some(k);
+
+		if (wait < 0)
+			break;
+		usleep((useconds_t)wait * 1000);
+	}
+}
+
+/*
+ * "\1": somebody subscribed to all; "\0": nobody does any more.  If he who left
+ * is to come back, what there is to say waits for him.
+ */
+static void hold(struct kernel *k, struct slice f)
+{
+	int64_t now = clock_ms();
+
+	if (!k->hold_ms || f.len != 1)
+		return;
+	if (f.p[0] == 0)
+		k->held_until = now + k->hold_ms;
+	else if (now < k->held_until)
+		k->held_until = MIN(k->held_until, now + BACK_MS);
 }
 
 /* "\1topic": somebody subscribed.  Tell him that he did (JEP 65). */
@@ -206,6 +244,8 @@ static void on_subscription(struct kernel *k)
 		autojson json_t *content = NULL;
 		autofree char *text = NULL;
 
+		if (n >= 1)
+			hold(k, f[0]);
 		if (n < 1 || f[0].len < 1 || f[0].p[0] != 1)
 			continue;
 		content = json_object();
@@ -304,7 +344,7 @@ static void over_deadline(struct kernel *k)
 	}
 	outbox_unlock(&k->out);
 	kernel_status(k, "idle", r);
-	send_all(k);
+	send_rest(k);
 	give_up(k, why);
 }
 
@@ -380,27 +420,21 @@ static void *io_thread(void *arg)
 
 	prctl(PR_SET_NAME, "kernel-io");
 	while (!atomic_load(&k->leave))
-		wait_and_act(k, on_time(k, send_all(k)));
+		wait_and_act(k, on_time(k, send_some(k)));
 	on_output(k);
-	for (int64_t end = clock_ms() + LINGER_MS; clock_left(end);) {
-		int wait = send_all(k);
-
-		if (wait < 0)
-			break;
-		usleep((useconds_t)wait * 1000);
-	}
+	send_rest(k);
 	channels_close(&k->ch, LINGER_MS);
 	return NULL;
 }
 
-/* Seconds, for whoever knows his subscribers. */
-static int64_t stall_time(void)
+/* Of a variable for whoever knows his subscribers, which has seconds. */
+static int64_t time_of(const char *variable, int dflt_s)
 {
-	const char *text = getenv("SANDBOX_KERNEL_STALL");
-	long long s = KERNEL_STALL_S;
+	const char *text = getenv(variable);
+	long long s = dflt_s;
 
 	if (text && parse_num(text, 1, 86400, &s) < 0)
-		s = KERNEL_STALL_S;
+		s = dflt_s;
 	return s * 1000;
 }
 
@@ -435,7 +469,8 @@ int kernel_start(struct kernel *k, const char *file, const char *info,
 	k->info = xstrdup(info);
 	k->comms = json_object();
 	k->seen = wire_seen_new();
-	k->stall_ms = stall_time();
+	k->stall_ms = time_of("SANDBOX_KERNEL_STALL", KERNEL_STALL_S);
+	k->hold_ms = time_of("SANDBOX_KERNEL_HOLD", 0);
 	if (outbox_init(&k->out, err) < 0 || inbox_init(&k->in, err) < 0 ||
 	    channels_open(&k->ch, &k->conn, err) < 0 ||
 	    (picked && connection_write(file, &k->conn, err) < 0) ||

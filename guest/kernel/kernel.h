@@ -44,6 +44,8 @@ struct kernel {
 	struct outgoing *pending; /* what iopub has no room for */
 	int64_t stalled;	  /* since when; 0: it is not */
 	int64_t stall_ms;	  /* how long it may be */
+	int64_t hold_ms;	  /* how long who left is waited for */
+	int64_t held_until;	  /* and until when he is; 0: he is not */
 	bool told;		  /* that it was longer */
 	int64_t stop_at;	  /* when the process ends by force; 0: never */
 	int parent_fd;		  /* the launcher's pidfd, or -1 */

@@ -2,7 +2,10 @@
 /*
  * sandbox_kernel._core: the kernel for Python.  The main thread calls
  *
- *   start(connection_file)  bind, capture 1 and 2, start the I/O thread
+ *   start(connection_file, info, spare_children=False)
+ *                           bind, capture 1 and 2, start the I/O thread.  info:
+ *                           see set_info().  spare_children: interrupts only
+ *                           raise, and who is below us gets no signal
  *   next() -> Request|None  the next request; None: shut down.  Status busy is
  *                           sent, and from here on interrupts are kept
  *   next(False)             the same, but False if there is none yet
@@ -13,7 +16,8 @@
  *                           content None: only the output and idle
  *   guard(function, *args) -> (value|None, exception|None)
  *                           call it, and let interrupts raise in it and nowhere
- *                           else.  One that came since next() raises at once
+ *                           else.  One that came since next() raises at once,
+ *                           one that comes at its end in the next guard()
  *   publish(msg_type, content, metadata=None, buffers=None, parent=None)
  *                           on iopub; any thread.  parent: a Request; else the
  *                           one that runs or ran last
@@ -32,6 +36,7 @@
  *   interrupted_by() -> str|None
  *                           why this request was interrupted: "interrupt",
  *                           "deadline" or "shutdown"
+ *   interrupts() -> int     how often; by a signal one may not be counted yet
  *   flush()                 take what lies in the pipes of 1 and 2
  *   session() -> str, connection_file() -> str
  *   encode(obj) -> str, decode(str) -> obj
@@ -106,28 +111,6 @@ int core_wait_room(struct kernel *k)
 	return 0;
 }
 
-/* kernel_info before Python has said anything. */
-static char *default_info(void)
-{
-	autobuf struct buf version = { 0 };
-	const char *v = Py_GetVersion();
-
-	buf_add(&version, v, strcspn(v, " +"));
-	return xasprintf(
-		"{\"status\":\"ok\",\"protocol_version\":\"" SESSION_PROTOCOL
-		"\",\"implementation\":\"sandbox-python\","
-		"\"implementation_version\":\"" PACKAGE_VERSION "\","
-		"\"language_info\":{\"name\":\"python\",\"version\":\"%s\","
-		"\"mimetype\":\"text/x-python\","
-		"\"codemirror_mode\":{\"name\":\"ipython\",\"version\":3},"
-		"\"pygments_lexer\":\"ipython3\","
-		"\"nbconvert_exporter\":\"python\","
-		"\"file_extension\":\".py\"},"
-		"\"banner\":\"Python %s\",\"help_links\":[],"
-		"\"debugger\":false,\"supported_features\":[]}",
-		version.p, version.p);
-}
-
 /* Python's own handler raises; ours, below it, decides whether it is called. */
 static int take_sigint(struct sb_err *err)
 {
@@ -161,20 +144,24 @@ static void at_exit(void)
 
 static PyObject *core_start(PyObject *self, PyObject *args)
 {
-	autofree char *info = default_info();
+	autobuf struct buf text = { 0 };
 	const char *file;
+	PyObject *info;
+	int spare = 0;
 	struct sb_err err = { 0 };
 
-	if (!PyArg_ParseTuple(args, "s", &file))
+	if (!PyArg_ParseTuple(args, "sO|p", &file, &info, &spare) ||
+	    value_encode(info, &text) < 0)
 		return NULL;
 	if (started) {
 		PyErr_SetString(PyExc_RuntimeError,
 				"start() was called before");
 		return NULL;
 	}
-	if (kernel_start(&kernel, file, info, &err) < 0 ||
+	if (kernel_start(&kernel, file, text.p, &err) < 0 ||
 	    take_sigint(&err) < 0)
 		return raise_err(&err);
+	kernel.irq.spare_children = spare;
 	started = true;
 	pthread_atfork(NULL, NULL, on_fork);
 	Py_AtExit(at_exit);
@@ -237,6 +224,7 @@ static PyMethodDef methods[] = {
 	{ "abort_queued", core_abort_queued, METH_VARARGS, NULL },
 	{ "deadline", core_deadline, METH_O, NULL },
 	{ "interrupted_by", core_interrupted_by, METH_NOARGS, NULL },
+	{ "interrupts", core_interrupts, METH_NOARGS, NULL },
 	{ "flush", core_flush, METH_NOARGS, NULL },
 	{ "session", core_session, METH_NOARGS, NULL },
 	{ "connection_file", core_connection_file, METH_NOARGS, NULL },

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "common/utf8.h"
 #include "guest/kernel/value.h"
 
 #define MAX_DEPTH 200
@@ -64,24 +65,8 @@ static int read_hex(struct reader *r)
 static void add_char(struct buf *b, unsigned int c)
 {
 	char u[4];
-	size_t n = 0;
 
-	if (c < 0x80) {
-		u[n++] = (char)c;
-	} else if (c < 0x800) {
-		u[n++] = (char)(0xc0 | c >> 6);
-		u[n++] = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		u[n++] = (char)(0xe0 | c >> 12);
-		u[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-		u[n++] = (char)(0x80 | (c & 0x3f));
-	} else {
-		u[n++] = (char)(0xf0 | c >> 18);
-		u[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-		u[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-		u[n++] = (char)(0x80 | (c & 0x3f));
-	}
-	buf_add(b, u, n);
+	buf_add(b, u, utf8_encode(c, u));
 }
 
 static int read_unicode(struct reader *r)

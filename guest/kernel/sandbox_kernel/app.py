@@ -1,62 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main loop: takes one request after the other from the C thread."""
+"""The start: of one language, which says what it is before all else."""
 
 import sys
 
 from sandbox_kernel import _core as core
 from sandbox_kernel import __path__ as _where
 
-USAGE = "usage: python3 -m sandbox_kernel -f CONNECTION_FILE"
+USAGE = "usage: python3 -m sandbox_kernel [--language python|bash] -f CONNECTION_FILE"
 
 
-def info():
-    """The content of kernel_info_reply."""
-    version = "%d.%d.%d" % sys.version_info[:3]
-    return {
-        "status": "ok",
-        "protocol_version": "5.5",
-        "implementation": "sandbox-kernel",
-        "implementation_version": "0.1",
-        "language_info": {
-            "name": "python",
-            "version": version,
-            "mimetype": "text/x-python",
-            "file_extension": ".py",
-            "codemirror_mode": {"name": "ipython", "version": 3},
-            "pygments_lexer": "ipython3",
-            "nbconvert_exporter": "python",
-        },
-        "banner": "Python %s\nsandbox-kernel 0.1" % sys.version.split("\n")[0],
-        "help_links": [
-            {
-                "text": "Python",
-                "url": "https://docs.python.org/%d.%d" % sys.version_info[:2],
-            }
-        ],
-        "debugger": False,
-        "supported_features": [],
-    }
-
-
-def connection_file(argv):
+def option(argv, *names):
+    """The value of the option with one of these names."""
     for i, word in enumerate(argv[1:], 1):
-        if word == "-f" and i + 1 < len(argv):
+        if word in names and i + 1 < len(argv):
             return argv[i + 1]
-        if word.startswith("-f=") or word.startswith("--f="):
-            return word.split("=", 1)[1]
+        name, sign, value = word.partition("=")
+        if sign and name in names:
+            return value
     return None
 
 
+def python(path):
+    from sandbox_kernel.info import python_info
+
+    core.start(path, python_info())
+    from sandbox_kernel.python import PythonKernel
+
+    return PythonKernel(core, _where[0])
+
+
+def bash(path):
+    from sandbox_kernel.bash import BashKernel, info
+
+    core.start(path, info(), True)
+    return BashKernel(core)
+
+
+LANGUAGES = {"python": python, "bash": bash}
+
+
 def main(argv):
-    path = connection_file(argv)
-    if path is None:
+    path = option(argv, "-f", "--f")
+    start = LANGUAGES.get(option(argv, "--language") or "python")
+    if path is None or start is None:
         print(USAGE, file=sys.stderr)
         return 2
-    core.start(path)
-    core.set_info(info())
-    from sandbox_kernel.kernel import Kernel
-
-    kernel = Kernel(core, _where[0])
-    # What a program in a cell sees of its own command line.
-    sys.argv = [""]
-    return kernel.run()
+    return start(path).run()

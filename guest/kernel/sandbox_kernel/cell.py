@@ -24,13 +24,12 @@ class Sources:
         self._serial = 0
         self._cache = None
 
-    def add(self, text, number):
+    def add(self, text, number, file=None):
         """The name under which the text is known from now on."""
         if number is None:
             self._serial += 1
-            name = "<cell s%d>" % self._serial
-        else:
-            name = "<cell %d>" % number
+            number = "s%d" % self._serial
+        name = "<cell %s%s>" % (number, _of(file))
         self._drop(name)
         self._text[name] = text
         self._bytes += len(text) + 200
@@ -53,6 +52,14 @@ class Sources:
         self._cache = linecache.cache
         for name, text in self._text.items():
             self._cache[name] = _entry(name, text)
+
+
+def _of(file):
+    """Which file a cell is from, if the client says so."""
+    if not isinstance(file, str):
+        return ""
+    name = file.rsplit("/", 1)[-1][:100]
+    return ": " + "".join(c for c in name if c.isprintable() and c not in '<>"')
 
 
 def _entry(name, text):

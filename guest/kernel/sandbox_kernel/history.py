@@ -16,7 +16,7 @@ OUTPUT_CHARS = 4000
 INPUT_CHARS = 256 << 10
 
 
-def folder():
+def folder(name):
     """Where it is kept, or None if it is off."""
     if os.environ.get("SANDBOX_KERNEL_HISTORY") == "off":
         return None
@@ -25,12 +25,12 @@ def folder():
         state = os.path.expanduser("~/.local/state")
         if not state.startswith("/"):
             return None
-    return state + "/sandbox-kernel/history"
+    return state + "/sandbox-kernel/" + name
 
 
 class History:
-    def __init__(self):
-        self._dir = folder()
+    def __init__(self, name="history"):
+        self._dir = folder(name)
         self._fd = -1
         self._session = 0
         self._bytes = 0

@@ -1,55 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which request goes where.  What few people need is imported when needed."""
-
-import sys
-
-from sandbox_kernel import imports
-from sandbox_kernel.shell import Shell
+"""The loop around a language: one request after the other."""
 
 
 class Kernel:
-    def __init__(self, core, folder):
+    """A language answers each type of request by a method do_TYPE()."""
+
+    def __init__(self, core, cells):
         self.core = core
+        self.cells = cells
         self.stopping = False
-        self.shell = Shell(core, folder)
-        self.shell.kernel = self
-        self._comms = None
-        self._install()
 
-    def _install(self):
-        core = self.core
-        sys.stdout = core.Stream("stdout")
-        sys.stderr = core.Stream("stderr")
-        from sandbox_kernel import stdin
-
-        stdin.install()
-        imports.install(self)
-
-    @property
-    def comms(self):
-        """The comm manager, made by the first who asks for it."""
-        if self._comms is None:
-            from sandbox_kernel.comms import CommManager
-
-            self._comms = CommManager(self.core)
-        return self._comms
+    def next(self):
+        return self.core.next()
 
     def run(self):
         while not self.stopping:
-            req = self.shell.loop.next(self.core)
+            req = self.next()
             if req is None:
                 break
             self.dispatch(req)
-        return self.leave()
+        self.leave()
+        return 0
 
     def leave(self):
-        """Let atexit handlers and threads of the user end as usual."""
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except Exception:
-            pass
-        return 0
+        """The last thing before the process ends."""
 
     def dispatch(self, req):
         handler = getattr(self, "do_" + req.type, None)
@@ -62,7 +36,7 @@ class Kernel:
         except Exception as error:
             # A value that has no form in JSON, or a mistake of ours: neither
             # may cost the user the kernel.
-            self.core.reply(req, dict(_error(error), execution_count=self.shell.count))
+            self.core.reply(req, dict(_error(error), execution_count=self.cells.count))
 
     def guarded(self, call, *args):
         """A request about code must never end the kernel."""
@@ -70,34 +44,10 @@ class Kernel:
         return value if error is None else _error(error)
 
     def do_execute_request(self, req):
-        return self.shell.execute(req)
-
-    def do_complete_request(self, req):
-        from sandbox_kernel import complete
-
-        return self.guarded(complete.reply, self.shell, req.content)
-
-    def do_inspect_request(self, req):
-        from sandbox_kernel import inspection
-
-        return self.guarded(inspection.reply, self.shell, req.content)
-
-    def do_is_complete_request(self, req):
-        from sandbox_kernel import iscomplete
-
-        return self.guarded(iscomplete.reply, req.content)
+        return self.cells.execute(req)
 
     def do_history_request(self, req):
-        return self.guarded(self.shell.history.reply, req.content)
-
-    def do_comm_open(self, req):
-        self.guarded(self.comms.comm_open, req)
-
-    def do_comm_msg(self, req):
-        self.guarded(self.comms.comm_msg, req)
-
-    def do_comm_close(self, req):
-        self.guarded(self.comms.comm_close, req)
+        return self.guarded(self.cells.history.reply, req.content)
 
 
 def _error(error):

@@ -19,7 +19,8 @@ import json
 import shutil
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-NAME = "sandbox-python"
+# The kernelspec's name of each language.
+NAMES = {"python": "sandbox-python", "bash": "bash"}
 PTH = "sandbox_kernel.pth"
 
 
@@ -53,11 +54,15 @@ def target(args):
 
 
 def spec(args):
-    version = "%d.%d" % sys.version_info[:2]
+    argv = [sys.executable, HERE + "/__main__.py", "-f", "{connection_file}"]
+    title = "Python %d.%d (sandbox)" % sys.version_info[:2]
+    if args.language != "python":
+        argv[2:2] = ["--language", args.language]
+        title = args.language.capitalize()
     return {
-        "argv": [sys.executable, HERE + "/__main__.py", "-f", "{connection_file}"],
-        "display_name": args.display_name or "Python %s (sandbox)" % version,
-        "language": "python",
+        "argv": argv,
+        "display_name": args.display_name or title,
+        "language": args.language,
         "interrupt_mode": "message",
         "metadata": {"debugger": False},
     }
@@ -158,7 +163,12 @@ def parse(argv):
         where.add_argument(
             "--sys-prefix", action="store_true", help="for this Python or venv"
         )
-        command.add_argument("--name", default=NAME, help="default: " + NAME)
+        command.add_argument(
+            "--language", choices=sorted(NAMES), default="python", help="of the cells"
+        )
+        command.add_argument(
+            "--name", help="default: " + " or ".join(sorted(NAMES.values()))
+        )
         if name == "install":
             command.add_argument("--display-name", metavar="TEXT")
             command.add_argument(
@@ -167,8 +177,11 @@ def parse(argv):
                 help="also make 'python -m sandbox_kernel' work in this Python",
             )
     args = parser.parse_args(argv)
-    name = getattr(args, "name", NAME)
-    if not name or name.strip(
+    if args.command == "list":
+        return args
+    if args.name is None:
+        args.name = NAMES[args.language]
+    if not args.name or args.name.strip(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
     ):
         parser.error("--name takes letters, digits, '.', '_' and '-'")

@@ -13,6 +13,8 @@ VERSION = 1
 DEPTH = 64
 NODES = 200000
 BYTES = 256 << 20
+BUFFERS = 4096  # a message with more is none to the gateway
+DIGITS = 999990  # hexadecimal; decoders take a million letters
 REPR = 4096
 SAFE_INT = 1 << 53
 
@@ -22,18 +24,19 @@ def send(shell, value, options):
     import os
 
     wanted = options.get("result")
+    limit = options.get("max_bytes")
+    encoder = Encoder(limit if isinstance(limit, int) and limit > 0 else BYTES)
     if wanted == "auto":
-        limit = options.get("max_bytes")
-        encoder = Encoder(limit if isinstance(limit, int) and limit > 0 else BYTES)
-        tree = encoder.tree(shell, value)
-        content = {"data": {MIME: tree}, "metadata": {}, "transient": {}}
-        shell.core.publish("display_data", content, None, encoder.buffers)
-    elif (
-        wanted == "pickle"
-        or not wanted
-        and os.environ.get("SANDBOX_RESULT_PICKLE") == "1"
-    ):
+        _publish(shell, encoder, encoder.tree(shell, value))
+    elif wanted == "pickle":
+        _publish(shell, encoder, encoder.opaque(value, _pickle(value)))
+    elif not wanted and os.environ.get("SANDBOX_RESULT_PICKLE") == "1":
         _pickle(value)
+
+
+def _publish(shell, encoder, tree):
+    content = {"data": {MIME: tree}, "metadata": {}, "transient": {}}
+    shell.core.publish("display_data", content, None, encoder.buffers)
 
 
 def _pickle(value):
@@ -41,8 +44,10 @@ def _pickle(value):
     import pickle
     from binascii import b2a_base64
 
-    data = b2a_base64(pickle.dumps(value), newline=False).decode()
-    sys.stdout.write("RESULT_PICKLE:" + data + "\n")
+    data = pickle.dumps(value)
+    text = b2a_base64(data, newline=False).decode()
+    sys.stdout.write("RESULT_PICKLE:" + text + "\n")
+    return data
 
 
 class Full(Exception):
@@ -67,18 +72,30 @@ class Encoder:
             answer["data"] = {k: v for k, v in data.items() if _cost(v) <= 1 << 20}
         return answer
 
+    def opaque(self, value, data):
+        """A tree of bytes that only those unpickle who trust us."""
+        node = None
+        if value is not None:
+            try:
+                node = {"t": "pickle", "b": self.buffer(data)}
+            except Full as full:
+                node = self._left_out(value, str(full))
+        return {"version": VERSION, "value": node, "truncated": self.truncated}
+
     def node(self, value, depth):
         """The node of a value; what does not fit becomes "truncated"."""
         try:
             return self._node(value, depth)
         except Full as full:
-            self.truncated = True
-            return {"t": "truncated", "type": type_name(value), "reason": str(full)}
+            return self._left_out(value, str(full))
         except RecursionError:
-            self.truncated = True
-            return {"t": "truncated", "type": type_name(value), "reason": "depth"}
+            return self._left_out(value, "depth")
         except Exception:
             return self._object(value)
+
+    def _left_out(self, value, reason):
+        self.truncated = True
+        return {"t": "truncated", "type": type_name(value), "reason": reason}
 
     def _node(self, value, depth):
         if depth > DEPTH:
@@ -109,6 +126,8 @@ class Encoder:
         self.room -= count
 
     def buffer(self, data):
+        if len(self.buffers) == BUFFERS:
+            raise Full("buffers")
         self._take(len(data))
         self.buffers.append(data)
         return len(self.buffers) - 1
@@ -116,6 +135,8 @@ class Encoder:
     def _int(self, value):
         if -SAFE_INT <= value <= SAFE_INT:
             return value
+        if value.bit_length() > 4 * DIGITS:
+            raise Full("digits")
         self._take(value.bit_length() // 4)
         return {"t": "int", "v": hex(value)}
 
@@ -131,12 +152,11 @@ class Encoder:
         self._take(len(value))
         try:
             value.encode()
+            if "\0" not in value:
+                return value
         except UnicodeEncodeError:
-            return {
-                "t": "str",
-                "b": self.buffer(value.encode("utf-8", "surrogatepass")),
-            }
-        return value
+            pass
+        return {"t": "str", "b": self.buffer(value.encode("utf-8", "surrogatepass"))}
 
     def _bytes(self, value):
         return {"t": type(value).__name__, "b": self.buffer(bytes(value))}
@@ -146,7 +166,19 @@ class Encoder:
         return {"t": "range", "v": [self._int(part) for part in parts]}
 
     def _list(self, value, depth):
-        return [self.node(item, depth) for item in value]
+        items = []
+        for item in value:
+            items.append(self.node(item, depth))
+            if self.nodes < 0:  # the rest would only say so again
+                break
+        return items
+
+    def _whole(self, value, depth):
+        """A list that makes no sense without its end."""
+        items = self._list(value, depth)
+        if len(items) != len(value):
+            raise Full("nodes")
+        return items
 
     def _tuple(self, value, depth):
         return {"t": "tuple", "v": self._list(value, depth)}
@@ -155,7 +187,11 @@ class Encoder:
         return {"t": type(value).__name__, "v": self._list(value, depth)}
 
     def _dict(self, value, depth):
-        pairs = [[self.node(k, depth), self.node(v, depth)] for k, v in value.items()]
+        pairs = []
+        for key, item in value.items():
+            pairs.append([self.node(key, depth), self.node(item, depth)])
+            if self.nodes < 0:
+                break
         return {"t": "dict", "v": pairs}
 
     def _other(self, value, kind, depth):
@@ -166,8 +202,8 @@ class Encoder:
             node = maker(self, value, kind, depth)
             if node is not None:
                 return node
-        if isinstance(value, tuple) and hasattr(kind, "_fields"):
-            node = self._tuple(tuple(value), depth + 1)
+        if isinstance(value, tuple) and _is_named(kind, value):
+            node = {"t": "tuple", "v": self._whole(tuple(value), depth + 1)}
             node.update(name=kind.__name__, fields=[str(f) for f in kind._fields])
             return node
         return self._object(value)
@@ -176,7 +212,7 @@ class Encoder:
         from sandbox_kernel.pretty import bounded, safe_repr
 
         text = bounded(safe_repr(value), REPR)
-        text = text.encode("utf-8", "backslashreplace").decode()
+        text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
         return {"t": "object", "type": type_name(value), "repr": text}
 
     def _datetime(self, value, kind, depth):
@@ -184,7 +220,7 @@ class Encoder:
         if name in ("datetime", "date", "time"):
             node = {"t": name, "v": value.isoformat()}
             zone = getattr(getattr(value, "tzinfo", None), "key", None)
-            if isinstance(zone, str):
+            if isinstance(zone, str) and zone.isascii() and _is_zone(zone):
                 node["zone"] = zone
             return node
         if name == "timedelta":
@@ -193,7 +229,10 @@ class Encoder:
 
     def _text(self, value, kind, depth):
         if kind.__name__ == "Decimal":
-            return {"t": "decimal", "v": str(value)}
+            text = str(value)
+            if len(text) > DIGITS:
+                raise Full("digits")
+            return {"t": "decimal", "v": text}
         if kind.__name__ == "UUID":
             return {"t": "uuid", "v": str(value)}
         if kind.__name__ in ("PosixPath", "PurePosixPath"):
@@ -208,7 +247,8 @@ class Encoder:
 
         if isinstance(value, numpy.ndarray):
             return self.array(numpy, value, depth)
-        if isinstance(value, numpy.generic) and value.dtype.kind in "biufcMmSU":
+        plain = isinstance(value, numpy.generic) and value.dtype.char not in "gG"
+        if plain and value.dtype.kind in "biufcMmSU":
             array = numpy.asarray(value)
             return dict(self.array(numpy, array, depth), t="scalar")
         return None
@@ -216,9 +256,11 @@ class Encoder:
     def array(self, numpy, value, depth):
         shape = list(value.shape)
         if value.dtype.kind == "O" or value.dtype.hasobject:
-            items = self._list(value.ravel().tolist(), depth + 1)
+            items = self._whole(value.ravel().tolist(), depth + 1)
             return {"t": "ndarray", "dtype": "O", "shape": shape, "v": items}
         if value.dtype.kind not in "biufcMmSU" or value.dtype.itemsize > 1 << 20:
+            return self._object(value)
+        if value.dtype.char in "gG":  # as wide as the machine likes
             return self._object(value)
         self._take(0 if value.nbytes <= self.room else self.room + 1)
         flat = numpy.ascontiguousarray(value)
@@ -270,24 +312,27 @@ class Encoder:
         """One column: an array, or a list where it is no array of numpy's."""
         import numpy
 
+        self.nodes -= 1
+        if self.nodes < 0:
+            raise Full("nodes")
         if isinstance(series.dtype, numpy.dtype):
             return self.array(numpy, series.to_numpy(), depth)
         return {
             "t": "column",
             "dtype": str(series.dtype),
-            "v": self._list(series.tolist(), depth),
+            "v": self._whole(series.tolist(), depth),
         }
 
     def _index(self, pandas, index, depth):
         if isinstance(index, pandas.RangeIndex):
             data = self._range(range(index.start, index.stop, index.step))
         elif isinstance(index, pandas.MultiIndex):
-            data = self._list(index.tolist(), depth)
+            data = self._whole(index.tolist(), depth)
         else:
             data = self._column(index, depth)
         return {
             "t": "index",
-            "names": self._list(list(index.names), depth),
+            "names": self._whole(list(index.names), depth),
             "data": data,
         }
 
@@ -311,6 +356,20 @@ def type_name(value):
     kind = type(value)
     name = "%s.%s" % (kind.__module__, kind.__qualname__)
     return name[8:] if name.startswith("builtins.") else name
+
+
+def _is_named(kind, value):
+    """A named tuple, and not just something that has fields."""
+    names = getattr(kind, "_fields", None)
+    if type(names) is not tuple or len(names) != len(value):
+        return False
+    names += (kind.__name__,)
+    return all(type(n) is str and n.isidentifier() and len(n) < 64 for n in names)
+
+
+def _is_zone(name):
+    parts = name.translate({43: None, 45: None, 95: None}).split("/")
+    return len(name) <= 64 and all(p.isalnum() and p[0].isalpha() for p in parts)
 
 
 def _cost(item):

@@ -6,6 +6,7 @@ import sys
 import types
 
 from sandbox_kernel import cell
+from sandbox_kernel.cells import Cells
 from sandbox_kernel.history import History
 from sandbox_kernel.outputs import Inputs, Results
 
@@ -36,27 +37,20 @@ class Exit:
         return "exit() ends the kernel"
 
 
-class Shell:
+class Shell(Cells):
     def __init__(self, core, folder):
         global _current
         _current = self
-        self.core = core
+        super().__init__(core, History())
         self.folder = folder
         self.kernel = None
-        self.count = 0
-        self.number = 0
         self.flags = 0
-        self.request = None
-        self.allow_stdin = False
         self.leaving = False
-        self.payload = []
         self.ipython = None
         self.magics = None
         self.value = NOTHING
-        self.shown = None
         self.sources = cell.Sources()
         self.loop = cell.Loop()
-        self.history = History()
         self._make_main()
 
     def _make_main(self):
@@ -119,62 +113,35 @@ class Shell:
         )
 
     def execute(self, req):
-        content = req.content
-        code = content.get("code", "")
-        if not isinstance(code, str):
-            code = ""
-        silent = bool(content.get("silent", False))
-        stored = bool(content.get("store_history", True)) and not silent
-        options = req.metadata.get("sandbox") if req.metadata else None
-        self.request = req
-        self.allow_stdin = bool(content.get("allow_stdin", False))
-        self.payload = []
-        self.number = self.count + 1
         self.value = NOTHING
-        self.shown = None
-        self._announce(code, stored, silent)
-        error = self._run(code, stored, silent, options)
-        return self._finish(content, error, silent, stored)
+        reply = super().execute(req)
+        if self.ipython is not None:
+            manager = self.ipython.payload_manager
+            reply["payload"] += manager.read_payload()
+            manager.clear_payload()
+        if self.leaving:
+            self.kernel.stopping = True
+        self.value = NOTHING
+        return reply
 
-    def _announce(self, code, stored, silent):
-        if stored:
-            self.count += 1
-        if not silent:
-            self.core.publish(
-                "execute_input", {"code": code, "execution_count": self.number}
-            )
-        if stored:
-            self.inputs.add(self.number, code)
-            self.history.add(self.number, code)
+    def remember(self, code):
+        self.inputs.add(self.number, code)
+        super().remember(code)
 
-    def _run(self, code, stored, silent, options):
-        """Run the cell.  None, or the error's (name, value, traceback)."""
-        options = options if isinstance(options, dict) else None
-        if options:
-            self._deadline(options.get("deadline"))
+    def run_cell(self, code, stored, silent, options):
         error = self.core.guard(self._work, code, stored, silent, options)[1]
-        if options:
-            self.core.deadline(None)
         cell.settled()
-        if isinstance(error, Leave):
-            self.payload.append({"source": "ask_exit", "keepkernel": False})
-        elif error is not None:
-            return self._failed(error, silent)
-        return None
+        return error
 
     def _work(self, code, stored, silent, options):
         """What an interrupt may interrupt."""
-        self._run_text(code, stored, silent)
+        self._run_text(code, stored, silent, (options or {}).get("file"))
         self._figures(silent)
         if options or _pickle_by_default():
             self._result(code, options or {})
 
-    def _deadline(self, seconds):
-        if isinstance(seconds, (int, float)) and 0 < seconds < 1e7:
-            self.core.deadline(seconds)
-
-    def _run_text(self, code, stored, silent):
-        name = self.sources.add(code, self.number if stored else None)
+    def _run_text(self, code, stored, silent, file=None):
+        name = self.sources.add(code, self.number if stored else None, file)
         program = self._compile(code, name)
         if program is None:
             return
@@ -233,7 +200,10 @@ class Shell:
             value = self.ns.get("_result", value)
         result.send(self, None if value is NOTHING else value, options)
 
-    def _failed(self, error, silent):
+    def explain(self, error):
+        if isinstance(error, Leave):
+            self.payload.append({"source": "ask_exit", "keepkernel": False})
+            return None
         from sandbox_kernel import tracebacks
 
         mpl = sys.modules.get("sandbox_kernel.mpl")
@@ -241,39 +211,9 @@ class Shell:
             mpl.drop(self)
         sys.last_type, sys.last_value = type(error), error
         sys.last_traceback = error.__traceback__
-        content = tracebacks.describe(self, error)
-        if not silent:
-            self.core.publish("error", content)
-        return content
+        return tracebacks.describe(self, error)
 
-    def _finish(self, content, error, silent, stored):
-        number = self.number if not silent else self.count
-        if stored and self.shown is not None:
-            self.history.add_output(self.number, self.shown)
-        payload = self.payload
-        if self.ipython is not None:
-            payload += self.ipython.payload_manager.read_payload()
-            self.ipython.payload_manager.clear_payload()
-        reply = {
-            "status": "ok",
-            "execution_count": number,
-            "payload": payload,
-            "user_expressions": {},
-        }
-        if error is not None:
-            reply.update(error, status="error")
-            if content.get("stop_on_error", True) and not silent:
-                self.core.abort_queued(self.count)
-        elif content.get("user_expressions"):
-            wanted = content["user_expressions"]
-            values = self.core.guard(self._expressions, wanted)[0]
-            reply["user_expressions"] = values or {}
-        if self.leaving:
-            self.kernel.stopping = True
-        self.value = NOTHING
-        return reply
-
-    def _expressions(self, wanted):
+    def expressions(self, wanted):
         if not isinstance(wanted, dict):
             return {}
         from sandbox_kernel import display, tracebacks

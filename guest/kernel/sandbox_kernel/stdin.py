@@ -8,6 +8,10 @@ import sys
 from sandbox_kernel.shell import current
 
 
+# What front ends answer at the end of their input.
+END = "\x04"
+
+
 class StdinNotImplementedError(NotImplementedError):
     """The front end said that it cannot be asked."""
 
@@ -20,7 +24,10 @@ def ask(prompt, password=False):
         )
     sys.stdout.flush()
     sys.stderr.flush()
-    return shell.core.input(prompt, password)
+    line = shell.core.input(prompt, password)
+    if line == END:
+        raise EOFError("the front end has no more input")
+    return line
 
 
 def read_line(prompt="", /):

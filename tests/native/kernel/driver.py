@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A kernel under test, through jupyter_client as everybody uses it."""
 
+import itertools
 import os
 import queue
 import re
@@ -22,6 +23,12 @@ class Cell:
 
     def of(self, kind):
         return [m["content"] for m in self.messages if m["msg_type"] == kind]
+
+    @property
+    def kinds(self):
+        """In their order; text that comes in pieces is one."""
+        kinds = [m["msg_type"] for m in self.messages]
+        return [kind for kind, _ in itertools.groupby(kinds)]
 
     def text(self, name="stdout"):
         return "".join(c["text"] for c in self.of("stream") if c["name"] == name)

@@ -6,6 +6,7 @@
 
 kernel=${KERNEL_PYTHONPATH:-../../guest/kernel/python}/sandbox_kernel
 clients=$(cd "${srcdir:-.}/kernel" && pwd)
+client=$(cd "${srcdir:-.}/../../python-client" && pwd)
 
 # python MODULE...: set $python to one that has them, or skip the test.
 choose_python()
@@ -61,7 +62,7 @@ run_tests()
 {
 	for name in "$@"; do
 		echo "# $name"
-		(cd "$dir" && timeout 600 "$python" -W ignore \
+		(cd "$dir" && SANDBOX_CLIENT=$client timeout 600 "$python" -W ignore \
 			"$clients/test_$name.py" 2>&1) || fail "$name"
 	done
 }

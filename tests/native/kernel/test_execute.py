@@ -153,9 +153,8 @@ class Display(KernelTest):
 
     def test_order(self):
         cell = self.run_cell("print('a'); display('b'); print('c'); 'd'")
-        kinds = [m["msg_type"] for m in cell.messages]
         wanted = ["execute_input", "stream", "display_data", "stream", "execute_result"]
-        self.assertEqual(kinds, wanted)
+        self.assertEqual(cell.kinds, wanted)
 
 
 class Errors(KernelTest):

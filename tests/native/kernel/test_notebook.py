@@ -166,10 +166,8 @@ class Plots(KernelTest):
             "plt.figure(); plt.plot([2])\n"
             "plt.show()"
         )
-        kinds = [
-            m["msg_type"] for m in cell.messages if m["msg_type"] != "execute_input"
-        ]
-        self.assertEqual(kinds, ["display_data", "stream", "display_data"])
+        wanted = ["execute_input", "display_data", "stream", "display_data"]
+        self.assertEqual(cell.kinds, wanted)
 
     def test_value_is_shown_once(self):
         cell = self.run_cell(

@@ -6,16 +6,22 @@ import datetime
 import decimal
 import fractions
 import math
+import os
 import pathlib
 import pickle
+import sys
 import unittest
 import uuid
 
 import numpy
 import pandas
 
-from decode import MIME, Remote, decode
 from driver import Kernel, KernelTest
+
+sys.path.insert(0, os.environ["SANDBOX_CLIENT"])
+from sandbox_client import Remote, decode
+
+MIME = "application/vnd.sandbox.result+json"
 
 AUTO = {"sandbox": {"result": "auto"}}
 
@@ -82,7 +88,7 @@ class Results(KernelTest):
         found = [m for m in cell.messages if MIME in m["content"].get("data", {})]
         self.assertEqual(len(found), 1, code)
         self.tree = found[0]["content"]["data"][MIME]
-        return decode(found[0]["content"], found[0]["buffers"])
+        return decode(self.tree, buffers=[bytes(b) for b in found[0]["buffers"]])
 
     def test_values(self):
         for code in VALUES:
@@ -119,10 +125,27 @@ class Results(KernelTest):
             (self.tree["value"]["name"], self.tree["value"]["fields"]),
             ("P", ["x", "y"]),
         )
+        self.assertEqual(self.fetch("P(1, 2)")._fields, ("x", "y"))
+
+    def test_what_decoders_refuse(self):
+        """The kernel sends as objects what would spoil the whole result."""
+        self.run_cell(
+            "class T(tuple): _fields = ('x;', 'y')\n"
+            "class Z(datetime.tzinfo):\n"
+            "    key = '../../etc/passwd'\n"
+            "    def utcoffset(self, when): return datetime.timedelta(0)"
+        )
+        for code in ("T((1, 2))", "numpy.longdouble(1)", "numpy.zeros(2, 'g')"):
+            self.assertIsInstance(self.fetch("[%s]" % code)[0], Remote, code)
+        self.fetch("datetime.datetime(2024, 1, 1, tzinfo=Z())")
+        self.assertNotIn("zone", self.tree["value"])
+        self.assertEqual(self.fetch("'a\\0b'"), "a\0b")
+        self.assertEqual(self.tree["value"]["t"], "str")
 
     def test_image(self):
-        mime, size, data = self.fetch("from PIL import Image; Image.new('RGB', (3, 2))")
-        self.assertEqual((mime, size, data[:4]), ("image/png", (3, 2), b"\x89PNG"))
+        image = self.fetch("from PIL import Image; Image.new('RGB', (3, 2))")
+        self.assertEqual(image[:3], ("image/png", (3, 2), "RGB"))
+        self.assertEqual(image.data[:4], b"\x89PNG")
 
     def test_opaque(self):
         self.run_cell(
@@ -155,8 +178,17 @@ class Results(KernelTest):
         )
         value = self.fetch("list(range(300000))")
         self.assertEqual(value[-1].reason, "nodes")
+        # Each level says once that there is more, and not for each item.
+        value = self.fetch("[{i: [i] * 100 for i in range(100000)}, 1]")
+        self.assertLess(len(value[0]), 3000)
+        self.fetch("numpy.array([None] * 300000)")
+        self.assertEqual(self.tree["value"]["reason"], "nodes")
+        self.fetch("1 << 5000000")
+        self.assertEqual(self.tree["value"]["reason"], "digits")
         value = self.fetch("numpy.zeros(1000)", max_bytes=1000)
         self.assertEqual(value.reason, "bytes")
+        value = self.fetch("[bytes([i % 256]) for i in range(5000)]")
+        self.assertEqual((value[4095], value[4096].reason), (b"\xff", "buffers"))
 
     def test_only_when_asked(self):
         cell = self.run_cell("1")
@@ -167,7 +199,25 @@ class Results(KernelTest):
         cell = self.run_cell("{'a': [1]}", metadata={"sandbox": {"result": "pickle"}})
         line = cell.text().strip()
         self.assertTrue(line.startswith("RESULT_PICKLE:"))
-        self.assertEqual(pickle.loads(base64.b64decode(line[14:])), {"a": [1]})
+        data = base64.b64decode(line[14:])
+        self.assertEqual(pickle.loads(data), {"a": [1]})
+        self.assertEqual(self.opaque(cell), ({"t": "pickle", "b": 0}, [data]))
+
+    def opaque(self, cell):
+        found = [m for m in cell.messages if MIME in m["content"].get("data", {})]
+        self.assertEqual(len(found), 1)
+        self.tree = found[0]["content"]["data"][MIME]
+        return self.tree["value"], [bytes(b) for b in found[0]["buffers"]]
+
+    def test_pickle_limits(self):
+        asked = {"sandbox": {"result": "pickle", "max_bytes": 100}}
+        node, buffers = self.opaque(self.run_cell("b'x' * 200", metadata=asked))
+        self.assertEqual((node["t"], node["reason"], buffers), ("truncated", "bytes", []))
+        self.assertTrue(self.tree["truncated"])
+        self.assertEqual(self.opaque(self.run_cell("y = 1", metadata=asked)), (None, []))
+        asked["sandbox"]["result"] = "none"
+        cell = self.run_cell("5", metadata=asked)
+        self.assertNotIn(MIME, str(cell.messages))
 
     def test_pickle_by_environment(self):
         kernel = Kernel(env={"SANDBOX_RESULT_PICKLE": "1"})
