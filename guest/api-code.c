@@ -11,6 +11,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "guest/api.h"
+#include "guest/code-state.h"
 #include "guest/run.h"
 #include "guest/toolchain.h"
 
@@ -28,6 +29,7 @@ struct code {
 	const char *text;
 	struct toolchain tc;
 	struct run_params params;
+	bool stateful;
 	struct spawn_as *as;
 };
 
@@ -135,15 +137,16 @@ static int parse(struct http_req *req, struct code *c, struct sb_err *err)
 	if (http_body_json(req, &c->body, err) < 0 ||
 	    json_get_str(c->body, "code", &c->text, err) < 0 ||
 	    json_get_str(c->body, "language", &language, err) < 0 ||
+	    json_get_bool(c->body, "stateful", &c->stateful, err) < 0 ||
 	    run_parse(c->body, &c->params, err) < 0)
 		return -1;
 	if (!c->text || str_empty(language))
 		return sb_fail(err, SB_INVALID, "'%s' is missing",
 			       c->text ? "language" : "code");
 	if (toolchain_load(g->languages_file, language, &c->tc, err) < 0 ||
-	    run_as(g, &c->params, &c->as, err) < 0)
+	    (!c->stateful && run_as(g, &c->params, &c->as, err) < 0))
 		return -1;
-	return check_needs(c, err);
+	return c->stateful ? 0 : check_needs(c, err);
 }
 
 static void post_code(struct http_req *req)
@@ -151,11 +154,15 @@ static void post_code(struct http_req *req)
 	struct code c = { 0 };
 	struct process *p = NULL;
 	struct sb_err err;
+	int r = parse(req, &c, &err);
 
-	if (parse(req, &c, &err) < 0 ||
-	    start(http_ctx(req), &c, &p, &err) < 0) {
+	if (r == 0 && c.stateful)
+		r = code_state_run(req, &c.tc, &c.params, c.text, &err);
+	else if (r == 0)
+		r = start(http_ctx(req), &c, &p, &err);
+	if (r < 0) {
 		http_fail(req, &err);
-	} else {
+	} else if (p) {
 		run_reply(req, &c.params, p,
 			  json_pack("{s:s}", "language", c.tc.name));
 		process_unref(p);
@@ -171,6 +178,9 @@ static const struct http_field code_in[] = {
 	  "python, javascript, typescript, go, rust, bash and whatever else "
 	  "languages.yaml has",
 	  .must = true },
+	{ "stateful", HTTP_BOOL,
+	  "Run it in a kernel in which variables stay; for python and bash",
+	  .dflt = "false" },
 	HTTP_GROUP(run_fields),
 	{ 0 },
 };
@@ -208,7 +218,7 @@ const struct http_route code_routes[] = {
 	{ "POST", "/v1/code/execute", post_code, 0,
 	  "Run code of a language and answer when it has ended",
 	  { "/code/execute" }, code_in, code_out,
-	  { SB_MISSING, SB_BUSY, SB_NOSPACE },
+	  { SB_MISSING, SB_BUSY, SB_NOSPACE, SB_NOTFOUND, SB_DENIED },
 	  .example = "{'code': 'echo $((6 * 7))', 'language': 'bash'}" },
 	{ 0 },
 };

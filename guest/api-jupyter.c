@@ -9,16 +9,19 @@
 
 #include "common/fs.h"
 #include "common/json.h"
+#include "common/mime.h"
+#include "guest/api-jupyter.h"
 #include "guest/api.h"
 #include "guest/gateway-ws.h"
 #include "guest/guestd.h"
 #include "guest/kernel.h"
 #include "guest/kernelspec.h"
+#include "guest/lab.h"
 #include "guest/run.h"
 
 #define MAX_RESOURCE (4 * 1024 * 1024)
 #define MAX_PAGE (8 * 1024 * 1024)
-#define MAX_MESSAGES 1000
+#define MAX_LOOK (4 * MAX_PAGE) /* for what is wanted, at a time */
 
 static void get_jupyter(struct http_req *req)
 {
@@ -40,19 +43,40 @@ static struct kernelspec_paths paths(const struct guestd *g,
 					  gateway_config(g->gateway)->specs };
 }
 
+/* The URLs of its files, for who came by JupyterLab. */
+static json_t *rebase(const struct http_req *req, json_t *model /* takes */)
+{
+	json_t *files = json_object_get(model, "resources"), *url;
+	const char *key;
+	void *next;
+
+	if (!str_starts(http_path(req), LAB_PATH "/"))
+		return model;
+	json_object_foreach_safe(files, next, key, url)
+		json_object_set_new(
+			files, key,
+			json_sprintf(LAB_PATH "%s", json_string_value(url)));
+	return model;
+}
+
 static void get_kernelspecs(struct http_req *req)
 {
 	struct guestd *g = http_ctx(req);
 	autospawnas struct spawn_as *as = NULL;
 	struct kernelspec_paths where;
+	json_t *list, *model;
 	struct sb_err err;
+	const char *name;
 
 	if (make_as(g, &as, &err) < 0) {
 		http_fail(req, &err);
 		return;
 	}
 	where = paths(g, as);
-	http_reply_json(req, 200, kernelspec_list(&where));
+	list = kernelspec_list(&where);
+	json_object_foreach(json_object_get(list, "kernelspecs"), name, model)
+		rebase(req, model);
+	http_reply_json(req, 200, list);
 }
 
 static int find_spec(struct http_req *req, struct kernelspec *ret,
@@ -77,22 +101,8 @@ static void get_kernelspec(struct http_req *req)
 		http_fail(req, &err);
 		return;
 	}
-	http_reply_json(req, 200, kernelspec_model(&s));
+	http_reply_json(req, 200, rebase(req, kernelspec_model(&s)));
 	kernelspec_done(&s);
-}
-
-static const char *type_of(const char *file)
-{
-	static const char *const types[][2] = {
-		{ ".png", "image/png" },	 { ".svg", "image/svg+xml" },
-		{ ".js", "text/javascript" },	 { ".css", "text/css" },
-		{ ".json", "application/json" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		if (str_ends(file, types[i][0]))
-			return types[i][1];
-	return "application/octet-stream";
 }
 
 static void get_kernelspec_file(struct http_req *req)
@@ -118,7 +128,7 @@ static void get_kernelspec_file(struct http_req *req)
 	if (r < 0)
 		http_fail(req, &err);
 	else
-		http_reply(req, 200, type_of(file), data, len);
+		http_reply(req, 200, mime_of_name(file), data, len);
 }
 
 static void get_kernels(struct http_req *req)
@@ -171,6 +181,28 @@ static void post_kernels(struct http_req *req)
 	http_reply_json(req, 201, kernel_json(k));
 }
 
+/* The kernel that all share, so that a client can name it. */
+static void post_kernel_default(struct http_req *req)
+{
+	struct guestd *g = http_ctx(req);
+	autojson json_t *body = NULL;
+	const char *name = NULL;
+	struct kernel *k;
+	struct sb_err err;
+	int rc = http_body_json(req, &body, &err);
+
+	if (rc == 0)
+		rc = json_get_str(body, "kernel", &name, &err);
+	if (rc == 0)
+		rc = str_empty(name)
+			     ? gateway_default(g->gateway, &k, &err)
+			     : gateway_shared(g->gateway, name, &k, &err);
+	if (rc < 0)
+		http_fail(req, &err);
+	else
+		http_reply_json(req, 200, kernel_json(k));
+}
+
 /* The kernel of the path; else the request is answered. */
 static struct kernel *find(struct http_req *req)
 {
@@ -209,6 +241,7 @@ static void post_kernel_interrupt(struct http_req *req)
 struct waiter {
 	struct http_req *req;
 	struct kernel *k;
+	kernel_reply reply; /* when it is up; NULL: it is to go */
 	struct kernel_listener listener;
 };
 
@@ -216,35 +249,49 @@ static void on_change(void *arg)
 {
 	struct waiter *w = arg;
 	enum kernel_state state = kernel_state(w->k);
-	bool stop = strcmp(http_method(w->req), "DELETE") == 0;
+	bool stop = !w->reply;
 	struct sb_err err;
 
 	if (state != KERNEL_GONE &&
 	    (stop || (state != KERNEL_READY && state != KERNEL_DEAD)))
 		return;
-	kernel_unlisten(&w->listener);
+	kernel_unlisten(w->k, &w->listener);
 	if (stop) {
 		http_reply_empty(w->req, 204);
 	} else if (state == KERNEL_READY) {
-		http_reply_json(w->req, 200, kernel_json(w->k));
+		w->reply(w->req, w->k);
 	} else {
 		sb_fail(&err, SB_GUEST, "the kernel did not start: %s",
-			state == KERNEL_DEAD ? kernel_reason(w->k)
+			state == KERNEL_DEAD ? kernel_message(w->k)
 					     : "it was shut down");
 		http_fail(w->req, &err);
 	}
 	free(w);
 }
 
-static void wait_for(struct http_req *req, struct kernel *k)
+static void wait_for(struct http_req *req, struct kernel *k, kernel_reply reply)
 {
 	struct waiter *w = xcalloc(1, sizeof(*w));
 
 	w->req = req;
 	w->k = k;
+	w->reply = reply;
 	w->listener.on_change = on_change;
 	w->listener.arg = w;
 	kernel_listen(k, &w->listener);
+}
+
+void kernel_when_up(struct http_req *req, struct kernel *k, kernel_reply reply)
+{
+	if (kernel_state(k) == KERNEL_READY)
+		reply(req, k);
+	else
+		wait_for(req, k, reply);
+}
+
+static void reply_kernel(struct http_req *req, struct kernel *k)
+{
+	http_reply_json(req, 200, kernel_json(k));
 }
 
 static void post_kernel_restart(struct http_req *req)
@@ -254,7 +301,7 @@ static void post_kernel_restart(struct http_req *req)
 	if (!k)
 		return;
 	/* Before: it may fail at once.  What it was is over by then. */
-	wait_for(req, k);
+	wait_for(req, k, reply_kernel);
 	kernel_restart(k);
 }
 
@@ -264,7 +311,7 @@ static void delete_kernel(struct http_req *req)
 
 	if (!k)
 		return;
-	wait_for(req, k);
+	wait_for(req, k, NULL);
 	kernel_stop(k);
 }
 
@@ -276,23 +323,37 @@ static void get_kernel_channels(struct http_req *req)
 		gateway_ws_accept(req, k);
 }
 
+/* Whether a message answers the request of that id; NULL: any. */
+static bool answers(const struct frame *f, const char *parent)
+{
+	struct part id;
+
+	return !parent || (jscan_str(f->part[FRAME_PARENT], "msg_id", &id) &&
+			   part_is(id, parent));
+}
+
 /* Messages after a number, as many as fit. */
 static uint64_t put_messages(struct kernel_journal *j, uint64_t seq,
-			     long long limit, struct buf *out)
+			     const char *parent, long long limit,
+			     struct buf *out)
 {
-	size_t start = out->len;
+	size_t start = out->len, looked_at = 0;
 	long long n = 0;
 
-	seq = MAX(seq, kernel_journal_first(j));
+	/* A number of an earlier guestd's is past the end. */
+	seq = MIN(MAX(seq, kernel_journal_first(j)), kernel_journal_next(j));
 	for (; seq < kernel_journal_next(j) && n < limit; seq++) {
 		size_t at = out->len, len;
 		const char *data;
 		struct frame f;
 
-		if (n && at - start + kernel_journal_size(j, seq) > MAX_PAGE)
+		if ((n &&
+		     at - start + kernel_journal_size(j, seq) > MAX_PAGE) ||
+		    looked_at > MAX_LOOK)
 			break;
+		looked_at += kernel_journal_size(j, seq);
 		if (kernel_journal_get(j, seq, &data, &len, NULL) < 0 ||
-		    frame_read(data, len, &f, NULL) < 0)
+		    frame_read(data, len, &f, NULL) < 0 || !answers(&f, parent))
 			continue;
 		if (n)
 			buf_adds(out, ",");
@@ -307,7 +368,7 @@ static uint64_t put_messages(struct kernel_journal *j, uint64_t seq,
 static void get_kernel_messages(struct http_req *req)
 {
 	struct kernel *k = find(req);
-	long long after = 0, limit = MAX_MESSAGES;
+	long long after = 0, limit = KERNEL_MAX_MESSAGES;
 	autobuf struct buf b = { 0 };
 	struct kernel_journal *j;
 	struct sb_err err;
@@ -316,13 +377,15 @@ static void get_kernel_messages(struct http_req *req)
 	if (!k)
 		return;
 	if (http_query_int(req, "after", 0, INT64_MAX - 1, &after, &err) < 0 ||
-	    http_query_int(req, "limit", 1, MAX_MESSAGES, &limit, &err) < 0) {
+	    http_query_int(req, "limit", 1, KERNEL_MAX_MESSAGES, &limit, &err) <
+		    0) {
 		http_fail(req, &err);
 		return;
 	}
 	j = kernel_journal(k);
 	buf_adds(&b, "{\"messages\":[");
-	last = put_messages(j, (uint64_t)after + 1, limit, &b);
+	last = put_messages(j, (uint64_t)after + 1, http_query(req, "parent"),
+			    limit, &b);
 	buf_addf(&b, "],\"last\":%llu,\"first\":%llu,\"next\":%llu}",
 		 (unsigned long long)last,
 		 (unsigned long long)kernel_journal_first(j),
@@ -330,74 +393,88 @@ static void get_kernel_messages(struct http_req *req)
 	http_reply(req, 200, "application/json", b.p, b.len);
 }
 
-static const struct http_field messages_in[] = {
-	{ "id", HTTP_STR, "Of the kernel", HTTP_PATH },
-	{ "after", HTTP_INT, "Only messages after this number", .min = 0,
-	  .max = HTTP_NO_MAX, .dflt = "0" },
-	{ "limit", HTTP_INT, "At most so many", .min = 1, .max = MAX_MESSAGES,
-	  .dflt = "1000" },
-	{ 0 },
-};
-static const struct http_field messages_fields[] = {
-	{ "messages", HTTP_LIST,
-	  "Each with seq, channel, header, "
-	  "parent_header, metadata, content, buffers",
-	  .of = HTTP_OBJ },
-	{ "last", HTTP_INT, "The last of these: go on after it" },
-	{ "first", HTTP_INT, "The oldest that is kept" },
-	{ "next", HTTP_INT, "The next to come" },
-	{ 0 },
-};
-static const struct http_schema messages_schema = {
-	"KernelMessages", messages_fields, "Some messages of a kernel"
-};
-static const struct http_answer messages_out[] = {
-	{ 200, "The messages", &messages_schema },
-	{ 0 },
-};
+static void get_swagger(struct http_req *req)
+{
+	const char *text = http_openapi(req);
 
-/*
- * Those of Jupyter are not described further: Jupyter does that, and its
- * clients send what we need not know.
- */
+	http_reply(req, 200, "application/json", text, strlen(text));
+}
+
+/* Whatever is JSON is YAML. */
+static void get_swagger_yaml(struct http_req *req)
+{
+	const char *text = http_openapi(req);
+
+	http_reply(req, 200, "application/yaml", text, strlen(text));
+}
+
+#define JUPYTER (HTTP_URL_TOKEN | HTTP_LENIENT)
+
 const struct http_route jupyter_routes[] = {
 	/* clang-format off */
-	{ "GET", "/api", get_jupyter, HTTP_URL_TOKEN,
-	  "The version of the gateway" },
-	{ "GET", "/api/kernelspecs", get_kernelspecs, HTTP_URL_TOKEN,
-	  "Which kernels can be started" },
-	{ "GET", "/api/kernelspecs/{name}", get_kernelspec, HTTP_URL_TOKEN,
-	  "One of them" },
-	{ "GET", "/kernelspecs/{name}/{file}", get_kernelspec_file,
-	  HTTP_URL_TOKEN, "Its logo and the like" },
-	{ "GET", "/api/kernels", get_kernels, HTTP_URL_TOKEN,
-	  "Kernels that run or have died" },
-	{ "POST", "/api/kernels", post_kernels, HTTP_URL_TOKEN,
-	  "Start a kernel" },
-	{ "GET", "/api/kernels/{id}", get_kernel, HTTP_URL_TOKEN,
-	  "One kernel" },
-	{ "DELETE", "/api/kernels/{id}", delete_kernel, HTTP_URL_TOKEN,
-	  "End a kernel" },
+	{ "GET", "/api", get_jupyter, JUPYTER,
+	  "The version of the gateway", .out = jupyter_version_out },
+	{ "GET", "/api/swagger.json", get_swagger, JUPYTER,
+	  "This description, where Jupyter has it",
+	  .out = jupyter_document_out },
+	{ "GET", "/api/swagger.yaml", get_swagger_yaml, JUPYTER,
+	  "This description as YAML", .out = jupyter_yaml_out },
+	{ "GET", "/api/kernelspecs", get_kernelspecs, JUPYTER,
+	  "Which kernels can be started",
+	  { LAB_PATH "/api/kernelspecs" }, .out = kernelspecs_out },
+	{ "GET", "/api/kernelspecs/{name}", get_kernelspec, JUPYTER,
+	  "One of them", { LAB_PATH "/api/kernelspecs/{name}" },
+	  kernelspec_in, kernelspec_out, { SB_NOTFOUND } },
+	{ "GET", "/kernelspecs/{name}/{file}", get_kernelspec_file, JUPYTER,
+	  "Its logo and the like", { LAB_PATH "/kernelspecs/{name}/{file}" },
+	  kernelspec_file_in, kernelspec_file_out, { SB_NOTFOUND } },
+	{ "GET", "/api/kernels", get_kernels, JUPYTER,
+	  "Kernels that run or have died",
+	  { LAB_PATH "/api/kernels" }, .out = kernels_out },
+	{ "POST", "/api/kernels", post_kernels, JUPYTER,
+	  "Start a kernel", { LAB_PATH "/api/kernels" },
+	  kernel_start_in, kernel_started_out,
+	  { SB_NOTFOUND, SB_CONFLICT, SB_MISSING },
+	  "{'name': 'sandbox-python'}" },
+	{ "GET", "/api/kernels/{id}", get_kernel, JUPYTER,
+	  "One kernel", { LAB_PATH "/api/kernels/{id}" },
+	  kernel_in, kernel_out, { SB_NOTFOUND } },
+	{ "DELETE", "/api/kernels/{id}", delete_kernel, JUPYTER,
+	  "End a kernel", { LAB_PATH "/api/kernels/{id}" },
+	  kernel_in, kernel_done_out, { SB_NOTFOUND } },
 	{ "POST", "/api/kernels/{id}/interrupt", post_kernel_interrupt,
-	  HTTP_URL_TOKEN, "Interrupt what a kernel runs" },
+	  JUPYTER, "Interrupt what a kernel runs", { LAB_PATH "/api/kernels/{id}/interrupt" },
+	  kernel_in, kernel_done_out, { SB_NOTFOUND, SB_CONFLICT } },
 	{ "POST", "/api/kernels/{id}/restart", post_kernel_restart,
-	  HTTP_URL_TOKEN, "Start a kernel anew, under the same id" },
+	  JUPYTER, "Start a kernel anew, under the same id", { LAB_PATH "/api/kernels/{id}/restart" },
+	  kernel_in, kernel_out, { SB_NOTFOUND, SB_GUEST } },
 	{ "GET", "/api/kernels/{id}/channels", get_kernel_channels,
-	  HTTP_URL_TOKEN, "A WebSocket to a kernel" },
+	  JUPYTER, "A WebSocket to a kernel", { LAB_PATH "/api/kernels/{id}/channels" },
+	  kernel_channels_in, kernel_channels_out,
+	  { SB_NOTFOUND, SB_UPGRADE } },
+	{ "POST", "/v1/kernels/default", post_kernel_default, HTTP_URL_TOKEN,
+	  "The kernel of POST /v1/run, started if need be", { NULL },
+	  kernel_default_in, kernel_out, { SB_NOTFOUND, SB_MISSING },
+	  "{'kernel': 'sandbox-python'}" },
 	{ "GET", "/v1/kernels/{id}/messages", get_kernel_messages,
-	  HTTP_URL_TOKEN,
-	  "What a kernel has said, by number", { NULL },
-	  messages_in, messages_out, { SB_NOTFOUND } },
-	{ "GET", "/api/sessions", get_sessions, HTTP_URL_TOKEN,
-	  "Notebooks and the kernels that they have" },
-	{ "POST", "/api/sessions", post_sessions, HTTP_URL_TOKEN,
-	  "A notebook and its kernel" },
-	{ "GET", "/api/sessions/{id}", get_session, HTTP_URL_TOKEN,
-	  "One of them" },
-	{ "PATCH", "/api/sessions/{id}", patch_session, HTTP_URL_TOKEN,
-	  "Another name, path or kernel" },
-	{ "DELETE", "/api/sessions/{id}", delete_session, HTTP_URL_TOKEN,
-	  "Forget it and end its kernel" },
+	  HTTP_URL_TOKEN, "What a kernel has said, by number", { LAB_PATH "/v1/kernels/{id}/messages" },
+	  kernel_messages_in, kernel_messages_out, { SB_NOTFOUND } },
+	{ "GET", "/api/sessions", get_sessions, JUPYTER,
+	  "Notebooks and the kernels that they have",
+	  { LAB_PATH "/api/sessions" }, .out = sessions_out },
+	{ "POST", "/api/sessions", post_sessions, JUPYTER,
+	  "A notebook and its kernel", { LAB_PATH "/api/sessions" },
+	  session_start_in, session_started_out,
+	  { SB_NOTFOUND }, "{'path': 'a.ipynb', 'type': 'notebook'}" },
+	{ "GET", "/api/sessions/{id}", get_session, JUPYTER,
+	  "One of them", { LAB_PATH "/api/sessions/{id}" },
+	  session_in, session_out, { SB_NOTFOUND } },
+	{ "PATCH", "/api/sessions/{id}", patch_session, JUPYTER,
+	  "Another name, path or kernel", { LAB_PATH "/api/sessions/{id}" },
+	  session_change_in, session_out, { SB_NOTFOUND, SB_MISSING } },
+	{ "DELETE", "/api/sessions/{id}", delete_session, JUPYTER,
+	  "Forget it and end its kernel", { LAB_PATH "/api/sessions/{id}" },
+	  session_in, session_ended_out, { SB_NOTFOUND } },
 	{ 0 },
 	/* clang-format on */
 };

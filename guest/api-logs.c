@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "guest/api.h"
 #include "guest/guestd.h"
+#include "guest/kernel-log.h"
 
 #define DEFAULT_LINES 100
 #define MAX_LINES 10000
@@ -21,12 +22,23 @@
 /* Smaller numbers are seconds ago, not since 1970. */
 #define FIRST_TIME 1000000000
 
+static char *guestd_log(const struct guestd *g)
+{
+	return log_path();
+}
+
+static char *kernels_log(const struct guestd *g)
+{
+	return kernel_log_path(g->kernel_log);
+}
+
 /* What can be read: a name, and where that log is. */
 static const struct source {
 	const char *name;
-	char *(*path)(void);
+	char *(*path)(const struct guestd *g);
 } sources[] = {
-	{ "guestd", log_path },
+	{ "guestd", guestd_log },
+	{ "kernel", kernels_log },
 };
 
 enum format { FORMAT_JSON, FORMAT_NDJSON, FORMAT_TEXT };
@@ -77,7 +89,7 @@ static int parse_source(struct reading *r, struct sb_err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		if (!name || strcmp(name, sources[i].name) == 0) {
 			r->source = &sources[i];
-			r->path = sources[i].path();
+			r->path = sources[i].path(r->g);
 			return r->path ? 0
 				       : sb_fail(err, SB_NOTFOUND,
 						 "'%s' logs to no file",
@@ -280,7 +292,7 @@ static void get_logs(struct http_req *req)
 }
 
 static const struct http_field logs_in[] = {
-	{ "source", HTTP_STR, "Whose log", .words = "guestd",
+	{ "source", HTTP_STR, "Whose log", .words = "guestd|kernel",
 	  .dflt = "'guestd'" },
 	{ "lines", HTTP_INT, "The last ones; 100, or all since that time",
 	  .max = MAX_LINES },
@@ -337,7 +349,7 @@ static const struct http_answer logs_out[] = {
 /* clang-format off */
 const struct http_route log_routes[] = {
 	{ "GET", "/v1/logs", get_logs, 0,
-	  "What guestd has logged, and goes on logging", { NULL },
+	  "What guestd or the kernels have logged, and go on logging", { NULL },
 	  logs_in, logs_out, { SB_NOTFOUND, SB_BUSY },
 	  .example = "{'lines': 5}" },
 	{ 0 },

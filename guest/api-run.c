@@ -5,328 +5,299 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/json.h"
 #include "guest/api.h"
+#include "guest/cell.h"
+#include "guest/files-changed.h"
+#include "guest/files.h"
+#include "guest/glob.h"
 #include "guest/guestd.h"
 #include "guest/kernel.h"
 #include "guest/run.h"
 
-#define MAX_OUTPUTS 1000
 #define MAX_UNREAD (32 * 1024 * 1024)
-#define INTERRUPT_MS 2000 /* to end after an interrupt, then it is restarted */
-#define STDOUT 0
-#define STDERR 1
+#define RESULTS "auto|pickle|none"
 
 /* One request and the cell that it runs. */
-struct cell {
+struct run {
+	struct guestd *g;
 	struct http_req *req;	    /* or */
 	struct http_stream *stream; /* of events */
-	struct kernel *k;
-	struct kernel_listener listener;
-	struct loop_timer *timer;
-	char msg_id[KERNEL_ID_LEN + 1];
-	size_t max_output;
-	int64_t started_ms;
-	struct buf text[2]; /* stdout, stderr */
-	bool truncated, timed_out, restarted;
-	bool idle;
-	json_t *outputs, *result, *reply, *error;
+	bool answered;		    /* the stream has it all */
+	json_t *body;		    /* and into it: */
+	const char *code, *result, *kernel, *kernel_id;
+	const json_t *globs;
+	bool files; /* those that change are wanted */
+	struct run_params params;
+	struct files_moment *before;
+	struct cell *cell;
+	char *workspace, *result_text, *answer_text;
 };
 
-static void cell_free(struct cell *c)
+static void run_free(struct run *r)
 {
-	loop_timer_free(c->timer);
-	buf_done(&c->text[STDOUT]);
-	buf_done(&c->text[STDERR]);
-	json_decref(c->outputs);
-	json_decref(c->result);
-	json_decref(c->reply);
-	json_decref(c->error);
-	free(c);
-}
-
-static json_t *answer(const struct cell *c)
-{
-	json_t *j = json_object();
-	json_t *count = json_object_get(c->reply, "execution_count");
-	const char *status = json_str_or(c->reply, "status", "error");
-
-	json_put(j, "status", json_str(c->timed_out ? "timeout" : status));
-	json_put(j, "stdout",
-		 json_text(c->text[STDOUT].p ? c->text[STDOUT].p : "",
-			   c->text[STDOUT].len));
-	json_put(j, "stderr",
-		 json_text(c->text[STDERR].p ? c->text[STDERR].p : "",
-			   c->text[STDERR].len));
-	json_put(j, "result", c->result ? json_incref(c->result) : json_null());
-	json_put(j, "outputs", json_incref(c->outputs));
-	if (c->error)
-		json_put(j, "error", json_incref(c->error));
-	json_put(j, "execution_count",
-		 json_is_integer(count) ? json_incref(count) : json_null());
-	json_put(j, "truncated", json_boolean(c->truncated));
-	json_put(j, "timed_out", json_boolean(c->timed_out));
-	json_put(j, "kernel_id",
-		 c->k ? json_str(kernel_id(c->k)) : json_null());
-	json_put(j, "kernel_restarted", json_boolean(c->restarted));
-	json_put(j, "duration_ms", json_integer(clock_ms() - c->started_ms));
-	return j;
+	cell_free(r->cell);
+	files_moment_free(r->before);
+	json_decref(r->body);
+	free(r->workspace);
+	free(r->result_text);
+	free(r->answer_text);
+	free(r);
 }
 
 /* One who does not read is cut off: the journal has it all. */
-static void send_event(const struct cell *c, const char *event, const json_t *j)
+static void on_output(void *arg, const char *event, const json_t *content)
 {
-	autofree char *text = json_print(j);
+	const struct run *r = arg;
+	autofree char *text = NULL;
 
-	if (http_stream_event(c->stream, NULL, event, text) > MAX_UNREAD)
-		http_stream_abort(c->stream);
+	if (!r->stream)
+		return;
+	text = json_print(content);
+	if (http_stream_event(r->stream, NULL, event, text) > MAX_UNREAD)
+		http_stream_abort(r->stream);
 }
 
-static void finish(struct cell *c)
+static void make_answer(void *arg)
 {
-	json_t *j = answer(c);
+	struct run *r = arg;
+	autojson json_t *j = cell_answer(r->cell);
+	const json_t *result = json_object_get(j, "result");
 
-	if (c->k)
-		kernel_unlisten(&c->listener);
-	c->k = NULL;
-	loop_timer_clear(c->timer);
-	if (c->req) {
-		http_reply_json(c->req, 200, j);
-		cell_free(c);
+	if (r->files) {
+		files_enter(false);
+		files_changed(r->before, j);
+		files_leave();
+	}
+	if (!r->req && !json_is_null(result))
+		r->result_text = json_print(result);
+	r->answer_text = json_print(j);
+}
+
+/* A stream frees the run when it is closed. */
+static void send_answer(void *arg)
+{
+	struct run *r = arg;
+
+	if (r->stream) {
+		r->answered = true;
+		if (r->result_text)
+			http_stream_event(r->stream, NULL, "result",
+					  r->result_text);
+		http_stream_event(r->stream, NULL, "end", r->answer_text);
+		http_stream_end(r->stream);
 		return;
 	}
-	/* A stream frees it when it is closed. */
-	send_event(c, "end", j);
-	json_decref(j);
-	http_stream_end(c->stream);
+	if (r->req)
+		http_reply(r->req, 200, "application/json", r->answer_text,
+			   strlen(r->answer_text));
+	run_free(r);
 }
 
-static json_t *parse(struct part text)
+static void on_end(void *arg)
 {
-	json_t *j = json_loadb(text.p, text.len,
-			       JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	struct run *r = arg;
 
-	return j ? j : json_object();
-}
-
-static void add_text(struct cell *c, const json_t *content)
-{
-	bool is_err = strcmp(json_str_or(content, "name", ""), "stderr") == 0;
-	struct buf *b = &c->text[is_err ? STDERR : STDOUT];
-	const json_t *text = json_object_get(content, "text");
-	size_t len = json_string_length(text);
-	size_t room = c->max_output - MIN(b->len, c->max_output);
-
-	if (c->stream)
-		send_event(c, is_err ? "stderr" : "stdout", content);
-	c->truncated = c->truncated || len > room;
-	buf_add(b, json_string_value(text), MIN(len, room));
-}
-
-static void add_output(struct cell *c, const char *type,
-		       json_t *content /* takes */)
-{
-	json_put(content, "output_type", json_str(type));
-	if (c->stream)
-		send_event(c, "output", content);
-	if (json_array_size(c->outputs) < MAX_OUTPUTS)
-		json_array_append(c->outputs, content);
-	else
-		c->truncated = true;
-	if (strcmp(type, "execute_result") == 0) {
-		json_decref(c->result);
-		c->result = json_incref(json_object_get(content, "data"));
-	} else if (strcmp(type, "error") == 0) {
-		json_decref(c->error);
-		c->error = json_incref(content);
-	}
-	json_decref(content);
-}
-
-static void take(struct cell *c, const struct frame *f)
-{
-	static const char *const shown[] = { "execute_result", "display_data",
-					     "update_display_data", "error" };
-	struct part type = { "", 0 };
-	autojson json_t *content = parse(f->part[FRAME_CONTENT]);
-
-	jscan_str(f->part[FRAME_HEADER], "msg_type", &type);
-	if (part_is(type, "stream"))
-		add_text(c, content);
-	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
-		if (part_is(type, shown[i]))
-			add_output(c, shown[i], json_incref(content));
-	if (part_is(type, "status") &&
-	    strcmp(json_str_or(content, "execution_state", ""), "idle") == 0)
-		c->idle = true;
-	if (part_is(type, "execute_reply")) {
-		json_decref(c->reply);
-		c->reply = steal(&content);
-	}
-}
-
-static void on_message(void *arg, uint64_t seq, const struct frame *f)
-{
-	struct cell *c = arg;
-	struct part id;
-
-	if (!jscan_str(f->part[FRAME_PARENT], "msg_id", &id) ||
-	    !part_is(id, c->msg_id))
-		return;
-	take(c, f);
-	if (c->idle && c->reply)
-		finish(c);
-}
-
-static void on_change(void *arg)
-{
-	struct cell *c = arg;
-
-	if (kernel_state(c->k) != KERNEL_GONE)
-		return;
-	kernel_unlisten(&c->listener);
-	c->k = NULL;
-	finish(c);
-}
-
-/* First the cell is interrupted; if that does not help, the kernel goes. */
-static void on_timer(void *arg)
-{
-	struct cell *c = arg;
-
-	if (c->timed_out || kernel_interrupt(c->k, NULL) < 0) {
-		c->timed_out = c->restarted = true;
-		kernel_restart(c->k);
+	if (r->files || cell_is_large(r->cell)) {
+		loop_work(r->g->loop, make_answer, send_answer, r);
 		return;
 	}
-	c->timed_out = true;
-	loop_timer_set(c->timer, INTERRUPT_MS);
+	make_answer(r);
+	send_answer(r);
 }
 
-/* Nobody waits for it any more, but the cell goes on. */
+/* Who leaves before the end leaves the cell behind, and its time limit. */
 static void on_close(struct http_stream *s, void *arg)
 {
-	struct cell *c = arg;
+	struct run *r = arg;
 
-	if (c->k)
-		kernel_unlisten(&c->listener);
-	cell_free(c);
+	r->stream = NULL;
+	if (r->answered)
+		run_free(r);
 }
 
 static const struct http_stream_ops stream_ops = { .on_close = on_close };
 
-static void send_code(struct cell *c, const char *code)
+static int find_kernel(const struct run *r, struct kernel **ret,
+		       struct sb_err *err)
 {
-	autojson json_t *content =
-		json_pack("{s:s, s:b, s:b, s:{}, s:b, s:b}", "code", code,
-			  "silent", 0, "store_history", 1, "user_expressions",
-			  "allow_stdin", 0, "stop_on_error", 0);
-	autofree char *text = json_print(content), *header = NULL;
-	struct part part[FRAME_NPARTS];
-	autobuf struct buf b = { 0 };
-	char date[CLOCK_ISO_LEN];
-	struct frame f;
+	struct gateway *gw = r->g->gateway;
 
-	clock_iso(clock_wall_ms(), date);
-	header = xasprintf("{\"msg_id\":\"%s\",\"session\":\"run-%s\","
-			   "\"username\":\"run\",\"date\":\"%s\",\"msg_type\":"
-			   "\"execute_request\",\"version\":\"5.3\"}",
-			   c->msg_id, kernel_id(c->k), date);
-	part[FRAME_HEADER] = part_of(header);
-	part[FRAME_PARENT] = part_of("{}");
-	part[FRAME_METADATA] = part_of("{}");
-	part[FRAME_CONTENT] = part_of(text);
-	frame_write(&b, FRAME_SHELL, part, NULL, 0);
-	if (http_header(c->req, "accept") &&
-	    strstr(http_header(c->req, "accept"), "text/event-stream"))
-		c->stream = http_stream_begin(steal(&c->req), 200,
-					      "text/event-stream", &stream_ops,
-					      c);
-	if (frame_read(b.p, b.len, &f, NULL) == 0)
-		kernel_send(c->k, &f, (struct part){ b.p, b.len });
+	if (r->kernel_id)
+		return gateway_find(gw, r->kernel_id, ret, err);
+	return str_empty(r->kernel) ? gateway_default(gw, ret, err)
+				    : gateway_shared(gw, r->kernel, ret, err);
 }
 
-static int find_kernel(struct guestd *g, const json_t *body,
-		       struct kernel **ret, struct sb_err *err)
+static int parse_files(struct run *r, struct sb_err *err)
 {
-	const char *id = NULL;
+	const json_t *files = json_object_get(r->body, "files"), *glob;
+	bool good = !files || json_is_boolean(files) ||
+		    (json_is_array(files) &&
+		     json_array_size(files) <= FILES_CHANGED_MAX_GLOBS);
+	size_t i;
 
-	if (json_get_str(body, "kernel_id", &id, err) < 0)
-		return -1;
-	return id ? gateway_find(g->gateway, id, ret, err)
-		  : gateway_default(g->gateway, ret, err);
-}
-
-static int parse_body(struct http_req *req, json_t **ret, const char **ret_code,
-		      struct run_params *params, struct kernel **ret_k,
-		      struct sb_err *err)
-{
-	const char *result = "auto";
-
-	if (http_body_json(req, ret, err) < 0 ||
-	    json_get_str(*ret, "code", ret_code, err) < 0 ||
-	    json_get_str(*ret, "result", &result, err) < 0 ||
-	    run_parse(*ret, params, err) < 0)
-		return -1;
-	if (!*ret_code)
-		return sb_fail(err, SB_INVALID, "'code' is missing");
-	if (strcmp(result, "auto") != 0 && strcmp(result, "none") != 0)
+	json_array_foreach(files, i, glob)
+		good = good && json_string_length(glob) > 0 &&
+		       json_string_length(glob) <= GLOB_MAX_PATTERN;
+	if (!good)
 		return sb_fail(err, SB_INVALID,
-			       "'result' must be \"auto\" or \"none\"");
-	return find_kernel(http_ctx(req), *ret, ret_k, err);
+			       "'files' must be true, false or a list of at "
+			       "most %d patterns for paths, each of at most "
+			       "%d bytes",
+			       FILES_CHANGED_MAX_GLOBS, GLOB_MAX_PATTERN);
+	r->files = json_is_true(files) || json_array_size(files);
+	r->globs = json_is_array(files) ? files : NULL;
+	return 0;
+}
+
+static int parse_body(struct run *r, struct sb_err *err)
+{
+	r->result = "auto";
+	if (http_body_json(r->req, &r->body, err) < 0 ||
+	    json_get_str(r->body, "code", &r->code, err) < 0 ||
+	    json_get_str(r->body, "result", &r->result, err) < 0 ||
+	    json_get_str(r->body, "kernel", &r->kernel, err) < 0 ||
+	    json_get_str(r->body, "kernel_id", &r->kernel_id, err) < 0 ||
+	    run_parse(r->body, &r->params, err) < 0 || parse_files(r, err) < 0)
+		return -1;
+	if (!r->code)
+		return sb_fail(err, SB_INVALID, "'code' is missing");
+	if (!http_word_in(r->result, RESULTS))
+		return sb_fail(err, SB_INVALID,
+			       "'result' must be \"auto\", \"pickle\" or "
+			       "\"none\"");
+	if (r->kernel && r->kernel_id)
+		return sb_fail(err, SB_INVALID,
+			       "'kernel' and 'kernel_id' exclude each other");
+	return 0;
+}
+
+static void start(struct run *r, struct kernel *k)
+{
+	const char *accept = http_header(r->req, "accept");
+	struct cell_config cfg = { .loop = r->g->loop,
+				   .k = k,
+				   .code = r->code,
+				   .result = r->result,
+				   .timeout_ms = r->params.timeout_ms,
+				   .max_output = r->params.max_output,
+				   .on_end = on_end,
+				   .arg = r };
+
+	if (accept && strstr(accept, "text/event-stream")) {
+		cfg.on_output = on_output;
+		r->stream = http_stream_begin(steal(&r->req), 200,
+					      "text/event-stream", &stream_ops,
+					      r);
+	}
+	r->cell = cell_start(&cfg);
+}
+
+static void begin(void *arg)
+{
+	struct run *r = arg;
+	struct kernel *k;
+	struct sb_err err;
+
+	if (find_kernel(r, &k, &err) < 0) {
+		http_fail(r->req, &err);
+		run_free(r);
+		return;
+	}
+	start(r, k);
+}
+
+static void look_before(void *arg)
+{
+	struct run *r = arg;
+
+	files_enter(false);
+	r->before = files_moment_new(r->workspace, r->globs,
+				     FILES_CHANGED_MAX_LOOKS);
+	files_leave();
 }
 
 static void post_run(struct http_req *req)
 {
-	struct guestd *g = http_ctx(req);
-	autojson json_t *body = NULL;
-	struct run_params params;
-	const char *code = NULL;
-	struct kernel *k;
-	struct cell *c;
+	struct run *r = xcalloc(1, sizeof(*r));
 	struct sb_err err;
 
-	if (parse_body(req, &body, &code, &params, &k, &err) < 0) {
+	r->g = http_ctx(req);
+	r->req = req;
+	if (parse_body(r, &err) < 0) {
 		http_fail(req, &err);
-		return;
+		run_free(r);
+	} else if (r->files) {
+		r->workspace = xstrdup(run_workspace(r->g));
+		loop_work(r->g->loop, look_before, begin, r);
+	} else {
+		begin(r);
 	}
-	c = xcalloc(1, sizeof(*c));
-	c->req = req;
-	c->k = k;
-	c->max_output = params.max_output;
-	c->started_ms = clock_ms();
-	c->outputs = json_array();
-	c->timer = loop_timer_new(g->loop, on_timer, c);
-	kernel_new_id(c->msg_id);
-	c->listener = (struct kernel_listener){ .on_message = on_message,
-						.on_change = on_change,
-						.arg = c };
-	kernel_listen(k, &c->listener);
-	if (params.timeout_ms)
-		loop_timer_set(c->timer, params.timeout_ms);
-	send_code(c, code);
 }
 
 static const struct http_field run_in[] = {
 	{ "code", HTTP_STR, "What to run", .must = true },
 	{ "kernel_id", HTTP_STR, "Where; else in the kernel that all share" },
-	{ "timeout", HTTP_NUM, "Seconds until it is interrupted; 0: never",
+	{ "kernel", HTTP_STR,
+	  "Where: in the one that all share of this specification, such as "
+	  "'sandbox-python'; see /api/kernelspecs" },
+	{ "timeout", HTTP_NUM,
+	  "Seconds that it may run, then it is interrupted, and that it may "
+	  "wait before for other code; 0: any",
 	  .min = 0, .max = 7 * 24 * 3600, .dflt = "0" },
 	{ "max_output", HTTP_INT,
 	  "Bytes of stdout, and of stderr, in the answer", .min = 0,
 	  .max = RUN_MAX_OUTPUT, .dflt = "1048576" },
 	{ "result", HTTP_STR,
-	  "Whether the value of the last expression matters",
-	  .words = "auto|none", .dflt = "'auto'" },
+	  "How to give the value of the last expression: as data, as what only "
+	  "those should unpickle who trust the sandbox, or not",
+	  .words = RESULTS, .dflt = "'auto'" },
+	{ "files", HTTP_BOOL | HTTP_LIST,
+	  "Whether to list the files that change, or patterns for their paths",
+	  .of = HTTP_STR, .dflt = "false" },
 	{ 0 },
+};
+static const struct http_schema value_schema = {
+	"RunResult",
+	(const struct http_field[]){
+		{ "version", HTTP_INT, "Of the format: 1" },
+		{ "value", 0, "A node, as sandbox-kernel(1) has it" },
+		{ "truncated", HTTP_BOOL, "Whether something was left out" },
+		{ "data", HTTP_OBJ, "By MIME type, if it is no plain data",
+		  .maybe = true },
+		{ "buffers", HTTP_LIST, "What nodes refer to, in base64",
+		  .of = HTTP_STR },
+		{ 0 } },
+	"The value of a cell",
+	"{'version': 1, 'value': {'t': 'tuple', 'v': [1, {'t': 'bytes',"
+	" 'b': 0}]}, 'truncated': false, 'buffers': ['AAE=']}",
+};
+static const struct http_schema file_schema = {
+	"RunFile",
+	(const struct http_field[]){
+		{ "path", HTTP_STR, "Where it is" },
+		{ "path_base64", HTTP_STR, "The same, if it is not UTF-8",
+		  .maybe = true },
+		{ "size", HTTP_INT, "Bytes" },
+		{ "mtime", HTTP_NUM, "Seconds since 1970" },
+		{ "mime", HTTP_STR, "By its name" },
+		{ "created", HTTP_BOOL, "Whether it is new" },
+		{ "content", HTTP_STR,
+		  "In base64, if it has 1 MiB at most and all have 16",
+		  .maybe = true },
+		{ 0 } },
+	"A file that a cell wrote",
 };
 static const struct http_field cell_fields[] = {
 	{ "status", HTTP_STR, "How it ended",
 	  .words = "ok|error|timeout|aborted" },
 	{ "stdout", HTTP_STR, "What it printed" },
 	{ "stderr", HTTP_STR, "What it printed there" },
-	{ "result", HTTP_OBJ | HTTP_NULL, "The last expression, by MIME type" },
+	{ "result", HTTP_OBJ | HTTP_NULL,
+	  "The last expression; null if there is none, it is None, or the cell "
+	  "failed",
+	  .schema = &value_schema },
 	{ "outputs", HTTP_LIST, "Results, displays and errors in their order",
 	  .of = HTTP_OBJ },
 	{ "error", HTTP_OBJ, "ename, evalue, traceback", .maybe = true },
@@ -336,13 +307,44 @@ static const struct http_field cell_fields[] = {
 	{ "kernel_id", HTTP_STR | HTTP_NULL, "Where it ran" },
 	{ "kernel_restarted", HTTP_BOOL, "Whether its state is lost" },
 	{ "duration_ms", HTTP_INT, "How long it took" },
+	{ "files", HTTP_LIST, "What changed, if that was asked", .maybe = true,
+	  .schema = &file_schema },
+	{ "files_truncated", HTTP_BOOL, "Whether there may be more",
+	  .maybe = true },
 	{ 0 },
 };
 static const struct http_schema run_schema = { "Run", cell_fields,
 					       "How a cell ended" };
+static const struct http_schema text_schema = {
+	"RunText",
+	(const struct http_field[]){
+		{ "name", HTTP_STR, "Which stream", .words = "stdout|stderr" },
+		{ "text", HTTP_STR, "What came" },
+		{ 0 } },
+	"Output as it was printed",
+	.open = true,
+};
+static const struct http_schema output_schema = {
+	"RunOutput",
+	(const struct http_field[]){
+		{ "output_type", HTTP_STR, "As in notebooks",
+		  .words = "execute_result|display_data|update_display_data|"
+			   "error" },
+		{ 0 } },
+	"A result, a display or an error, as in notebooks",
+	.open = true,
+};
+static const struct http_event cell_events[] = {
+	{ "stdout", &text_schema, "Output" },
+	{ "stderr", &text_schema, "The same, there" },
+	{ "output", &output_schema, "What a cell shows" },
+	{ "result", &value_schema, "Its value, if it has one" },
+	{ "end", &run_schema, "The last event: the whole answer" },
+	{ 0 },
+};
 static const struct http_answer run_out[] = {
 	{ 200, "How it ended", &run_schema },
-	{ 200, NULL, .type = "text/event-stream" },
+	{ 200, NULL, .events = cell_events },
 	{ 0 },
 };
 

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jupyter's sessions: which notebook has which kernel. */
+/*
+ * Jupyter's sessions: which notebook has which kernel.  Kernels outlive guestd;
+ * without its session the next page would start another one for the notebook.
+ * So each change is written down, for the next guestd.
+ */
 #include "config.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
+#include "common/fs.h"
 #include "common/json.h"
+#include "common/log.h"
 #include "guest/api.h"
 #include "guest/guestd.h"
 #include "guest/kernel.h"
 
 #define MAX_SESSIONS 1000
+#define MAX_TEXT (PATH_MAX - 1)
+#define MAX_STATE (16 * 1024 * 1024) /* some more than all of these */
 
 struct jupyter_session {
 	TAILQ_ENTRY(jupyter_session) next;
@@ -63,6 +72,34 @@ static struct kernel *kernel_of(struct guestd *g,
 	return gateway_find(g->gateway, s->kernel, &k, NULL) == 0 ? k : NULL;
 }
 
+static char *state_file(const struct guestd *g)
+{
+	return xasprintf("%s/sessions.json", g->run_dir);
+}
+
+/* That it cannot be written is no reason to refuse what was asked for. */
+static void save(struct guestd *g)
+{
+	autofree char *path = state_file(g), *text = NULL;
+	autojson json_t *list = json_array();
+	const struct jupyter_session *s;
+	struct sb_err err;
+
+	TAILQ_FOREACH(s, &sessions_of(g)->all, next) {
+		json_t *j = json_object();
+
+		json_put(j, "id", json_str(s->id));
+		json_put(j, "path", json_str(s->path));
+		json_put(j, "name", json_str(s->name));
+		json_put(j, "type", json_str(s->type));
+		json_put(j, "kernel", json_str(s->kernel));
+		json_array_append_new(list, j);
+	}
+	text = json_print(list);
+	if (fs_write_atomic(path, text, strlen(text), 0600, &err) < 0)
+		log_warn("Jupyter's sessions: %s", err.msg);
+}
+
 static json_t *model(struct guestd *g, const struct jupyter_session *s)
 {
 	struct kernel *k = kernel_of(g, s);
@@ -86,6 +123,7 @@ void get_sessions(struct http_req *req)
 	struct jupyter_sessions *all = sessions_of(g);
 	struct jupyter_session *s, *next;
 	json_t *list = json_array();
+	int before = all->n;
 
 	for (s = TAILQ_FIRST(&all->all); s; s = next) {
 		next = TAILQ_NEXT(s, next);
@@ -94,6 +132,8 @@ void get_sessions(struct http_req *req)
 		else
 			forget(all, s);
 	}
+	if (all->n != before)
+		save(g);
 	http_reply_json(req, 200, list);
 }
 
@@ -121,6 +161,20 @@ struct fields {
 	const char *path, *name, *type, *kernel_id, *kernel_name;
 };
 
+/* Clients of Jupyter's say null for what they do not give. */
+static int get(const json_t *j, const char *key, const char **ret,
+	       struct sb_err *err)
+{
+	if (json_is_null(json_object_get(j, key)))
+		return 0;
+	if (json_get_str(j, key, ret, err) < 0)
+		return -1;
+	if (*ret && strlen(*ret) > MAX_TEXT)
+		return sb_fail(err, SB_INVALID, "'%s' is longer than %d bytes",
+			       key, MAX_TEXT);
+	return 0;
+}
+
 static int parse(struct http_req *req, json_t **ret, struct fields *f,
 		 struct sb_err *err)
 {
@@ -133,18 +187,18 @@ static int parse(struct http_req *req, json_t **ret, struct fields *f,
 		return sb_fail(err, SB_INVALID, "'kernel' must be an object");
 	if (json_is_null(kernel))
 		kernel = NULL;
-	f->path = json_str_or(*ret, "path", NULL);
-	f->name = json_str_or(*ret, "name", NULL);
-	f->type = json_str_or(*ret, "type", NULL);
-	f->kernel_id = json_str_or(kernel, "id", NULL);
-	f->kernel_name = json_str_or(kernel, "name", NULL);
-	return 0;
+	if (get(*ret, "path", &f->path, err) < 0 ||
+	    get(*ret, "name", &f->name, err) < 0 ||
+	    get(*ret, "type", &f->type, err) < 0 ||
+	    get(kernel, "id", &f->kernel_id, err) < 0)
+		return -1;
+	return get(kernel, "name", &f->kernel_name, err);
 }
 
 static int get_kernel_for(struct guestd *g, const struct fields *f,
 			  struct kernel **ret, struct sb_err *err)
 {
-	struct kernel_config cfg = { .name = f->kernel_name };
+	struct kernel_config cfg = { .name = f->kernel_name, .cwd = f->path };
 
 	if (!str_empty(f->kernel_id))
 		return gateway_find(g->gateway, f->kernel_id, ret, err);
@@ -161,22 +215,76 @@ static struct jupyter_session *find_by_path(struct guestd *g, const char *path)
 	return NULL;
 }
 
-static struct jupyter_session *add(struct guestd *g, const struct fields *f,
-				   const struct kernel *k)
+static struct jupyter_session *add(struct guestd *g, const char *id,
+				   const struct fields *f)
 {
 	struct jupyter_sessions *all = sessions_of(g);
 	struct jupyter_session *s = xcalloc(1, sizeof(*s));
 
 	if (all->n == MAX_SESSIONS)
 		forget(all, TAILQ_FIRST(&all->all));
-	kernel_new_id(s->id);
+	strcpy(s->id, id);
 	s->path = xstrdup(f->path);
 	s->name = xstrdup(f->name ? f->name : "");
 	s->type = xstrdup(f->type);
-	strcpy(s->kernel, kernel_id(k));
+	strcpy(s->kernel, f->kernel_id);
 	TAILQ_INSERT_TAIL(&all->all, s, next);
 	all->n++;
 	return s;
+}
+
+static struct jupyter_session *add_new(struct guestd *g, struct fields *f,
+				       const struct kernel *k)
+{
+	char id[KERNEL_ID_LEN + 1];
+	struct jupyter_session *s;
+
+	kernel_new_id(id);
+	f->kernel_id = kernel_id(k);
+	s = add(g, id, f);
+	save(g);
+	return s;
+}
+
+/* A session of an earlier guestd, if its kernel is still there. */
+static void load_one(struct guestd *g, const json_t *j)
+{
+	const char *id = json_str_or(j, "id", "");
+	const struct fields f = {
+		.path = json_str_or(j, "path", NULL),
+		.name = json_str_or(j, "name", NULL),
+		.type = json_str_or(j, "type", NULL),
+		.kernel_id = json_str_or(j, "kernel", ""),
+	};
+	struct kernel *k;
+
+	if (strlen(id) != KERNEL_ID_LEN || !f.path || !f.type)
+		log_warn("Jupyter's sessions: one is not whole");
+	else if (gateway_find(g->gateway, f.kernel_id, &k, NULL) == 0)
+		add(g, id, &f);
+}
+
+void jupyter_sessions_load(struct guestd *g)
+{
+	autofree char *path = state_file(g), *text = NULL;
+	autojson json_t *list = NULL;
+	const json_t *j;
+	struct sb_err err;
+	size_t i, len;
+
+	if (fs_read(path, MAX_STATE, &text, &len, &err) < 0 ||
+	    json_parse(text, len, &list, &err) < 0) {
+		if (err.code != SB_NOTFOUND)
+			log_warn("Jupyter's sessions: %s", err.msg);
+		return;
+	}
+	if (!json_is_array(list))
+		log_warn("Jupyter's sessions: '%s' is not a list", path);
+	json_array_foreach(list, i, j)
+		load_one(g, j);
+	if (json_array_size(list))
+		log_info("of %zu sessions %d have a kernel still",
+			 json_array_size(list), sessions_of(g)->n);
 }
 
 void post_sessions(struct http_req *req)
@@ -208,7 +316,7 @@ void post_sessions(struct http_req *req)
 		return;
 	}
 	if (!s)
-		s = add(g, &f, k);
+		s = add_new(g, &f, k);
 	location = xasprintf("/api/sessions/%s", s->id);
 	http_set_header(req, "Location", location);
 	http_reply_json(req, 201, model(g, s));
@@ -262,6 +370,7 @@ void patch_session(struct http_req *req)
 	set(&s->path, f.path);
 	set(&s->name, f.name);
 	set(&s->type, f.type);
+	save(g);
 	http_reply_json(req, 200, model(g, s));
 }
 
@@ -275,6 +384,7 @@ void delete_session(struct http_req *req)
 		return;
 	k = kernel_of(g, s);
 	forget(sessions_of(g), s);
+	save(g);
 	if (k) {
 		kernel_stop(k);
 		http_reply_empty(req, 204);

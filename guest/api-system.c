@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "guest/api.h"
 #include "guest/auth.h"
+#include "guest/desktop.h"
 #include "guest/guestd.h"
 #include "guest/languages.h"
 #include "guest/personal.h"
@@ -35,7 +36,7 @@ static void get_health(struct http_req *req)
 				  (json_int_t)uptime_s(g), "pid", (int)g->pid));
 }
 
-/* The shares that were asked for and are not there. */
+/* What was asked for and is not there. */
 static json_t *missing_parts(const struct guestd *g)
 {
 	json_t *list = json_array(), *m;
@@ -49,6 +50,9 @@ static json_t *missing_parts(const struct guestd *g)
 		if (!personal_is_mounted(path))
 			json_array_append_new(list, json_str(path));
 	}
+	/* One that is being started is not waited for. */
+	if (desktop_state(g->desktop) == DESKTOP_FAILED)
+		json_array_append_new(list, json_str("desktop"));
 	return list;
 }
 
@@ -95,17 +99,6 @@ static json_t *os_json(void)
 	return j;
 }
 
-static json_t *display_json(void)
-{
-	for (int i = 0; i < 10; i++) {
-		autofree char *path = xasprintf("/tmp/.X11-unix/X%d", i);
-
-		if (access(path, F_OK) == 0)
-			return json_sprintf(":%d", i);
-	}
-	return json_null();
-}
-
 /* What a guest can tell: whether a hypervisor is below it. */
 static json_t *isolation_json(void)
 {
@@ -119,7 +112,7 @@ struct facts {
 	struct http_req *req;
 	struct guestd *g;
 	json_t *languages;
-	json_t *os, *display, *isolation;
+	json_t *os, *isolation;
 };
 
 static void gather(void *arg)
@@ -129,7 +122,6 @@ static void gather(void *arg)
 	if (!f->languages)
 		f->languages = languages_find();
 	f->os = os_json();
-	f->display = display_json();
 	f->isolation = isolation_json();
 }
 
@@ -149,7 +141,7 @@ static void reply_facts(void *arg)
 	json_put(j, "workspace", json_str(GUESTD_WORKSPACE));
 	json_put(j, "os", f->os);
 	json_put(j, "languages", f->languages);
-	json_put(j, "display", f->display);
+	json_put(j, "display", json_str(desktop_display(g->desktop)));
 	json_put(j, "ports", json_pack("{s:i}", "guestd", g->port));
 	json_put(j, "isolation", f->isolation);
 	json_put(j, "version", json_str(PACKAGE_VERSION));

@@ -7,10 +7,10 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "common/static.h"
 #include "guest/api.h"
 #include "guest/run.h"
 #include "guest/signame.h"
-#include "guest/static.h"
 #include "guest/terminal-view.h"
 
 #define DEFAULT_COLS 80
@@ -296,11 +296,7 @@ static void get_terminal_page(struct http_req *req)
 	const char *name = static_name(req, "/terminal");
 
 	if (name)
-		static_reply(g->terminal_page, req, name,
-			     "default-src 'none'; script-src 'self'; "
-			     "style-src 'self'; img-src 'self' data:; "
-			     "connect-src 'self'; base-uri 'none'; "
-			     "form-action 'none'; frame-ancestors 'self'");
+		static_reply(g->terminal_page, req, name);
 }
 
 #define SIZE                                                                  \
@@ -423,20 +419,6 @@ static const struct http_field page_file_in[] = {
 	  HTTP_HEADER },
 	{ 0 },
 };
-static const struct http_answer page_out[] = {
-	{ 200, "The page, at /terminal/", .type = "text/html" },
-	{ 304, "The page is what you have" },
-	{ 307, "To /terminal/" },
-	{ 0 },
-};
-static const struct http_answer page_file_out[] = {
-	{ 200, "The file", .type = "text/html" },
-	{ 200, NULL, .type = "text/css" },
-	{ 200, NULL, .type = "text/javascript" },
-	{ 200, NULL, .type = "image/svg+xml" },
-	{ 304, "The file is what you have" },
-	{ 0 },
-};
 
 /* clang-format off */
 const struct http_route terminal_routes[] = {
@@ -455,10 +437,10 @@ const struct http_route terminal_routes[] = {
 	  ws_in, ws_out, { SB_NOTFOUND, SB_UPGRADE, SB_BUSY } },
 	{ "GET", "/terminal", get_terminal_page, HTTP_PUBLIC,
 	  "The page of a terminal, for browsers", { NULL },
-	  page_in, page_out, { SB_NOTFOUND } },
+	  page_in, static_page_out, { SB_NOTFOUND } },
 	{ "GET", "/terminal/{file}", get_terminal_page, HTTP_PUBLIC,
 	  "A file that this page is made of", { NULL },
-	  page_file_in, page_file_out, { SB_NOTFOUND } },
+	  page_file_in, static_file_out, { SB_NOTFOUND } },
 	{ 0 },
 };
 /* clang-format on */

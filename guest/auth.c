@@ -7,12 +7,13 @@
 
 #include "common/clock.h"
 #include "common/fs.h"
+#include "common/httpd-ticket.h"
 #include "common/json.h"
 #include "common/jwt.h"
 #include "common/log.h"
 #include "common/util.h"
+#include "guest/auth-cookie.h"
 #include "guest/auth.h"
-#include "guest/ticket.h"
 
 #define MAX_TOKEN_FILE 1024
 
@@ -32,6 +33,7 @@ struct auth {
 	char *token;	      /* NULL: nobody has one */
 	struct auth_jwt *jwt; /* NULL: there are none */
 	struct ticket_box *tickets;
+	struct auth_cookie cookie;
 };
 
 struct auth *auth_new(bool no_auth)
@@ -40,6 +42,7 @@ struct auth *auth_new(bool no_auth)
 
 	a->no_auth = no_auth;
 	a->tickets = ticket_box_new();
+	auth_cookie_init(&a->cookie, NULL);
 	return a;
 }
 
@@ -122,6 +125,7 @@ void auth_set_token(struct auth *a, const char *token)
 {
 	free(a->token);
 	a->token = xstrdup(token);
+	auth_cookie_init(&a->cookie, token);
 	ticket_revoke_all(a->tickets);
 }
 
@@ -159,18 +163,6 @@ static int check_token(const struct auth *a, const char *token,
 	return sb_hint(err, "sandboxctl info NAME tells where it is kept");
 }
 
-/* Tickets are in URLs, which others may follow: what changes something needs
- * a header. */
-static int check_ticket(struct auth *a, const struct http_req *req,
-			const char *ticket, struct sb_err *err)
-{
-	if (strcmp(http_method(req), "GET") == 0)
-		return ticket_redeem(a->tickets, ticket, http_path(req),
-				     clock_ms(), err);
-	sb_fail(err, SB_AUTH, "a ticket is good for GET only");
-	return sb_hint(err, "send 'Authorization: Bearer TOKEN'");
-}
-
 /* The first that is there counts, so that no wrong one is overlooked. */
 static int check_credentials(struct auth *a, const struct http_req *req,
 			     struct sb_err *err)
@@ -180,13 +172,21 @@ static int check_credentials(struct auth *a, const struct http_req *req,
 
 	if (token)
 		return check_token(a, token, err);
-	if (ticket && check_ticket(a, req, ticket, err) == 0)
+	if (ticket && http_ticket_check(req, a->tickets, ticket, err) == 0)
+		return 0;
+	if (auth_cookie_check(&a->cookie, req))
 		return 0;
 	if (a->no_auth && !(a->jwt && a->jwt->required))
 		return 0;
 	if (ticket)
 		return -1;
 	sb_fail(err, SB_AUTH, "the token is missing");
+	if (str_starts(http_path(req), AUTH_COOKIE_PATH))
+		return sb_hint(
+			err,
+			"open " AUTH_COOKIE_PATH "?ticket=TICKET, "
+			"with one of POST /v1/tickets, or " AUTH_COOKIE_PATH
+			"?token=TOKEN");
 	return sb_hint(err, "send 'Authorization: Bearer TOKEN'");
 }
 
@@ -204,9 +204,17 @@ int auth_check(struct auth *a, struct http_req *req, struct sb_err *err)
 	return r;
 }
 
-int auth_issue_ticket(struct auth *a, const char *path, long long ttl_s,
-		      char ret[TOKEN_LEN + 1], struct sb_err *err)
+struct ticket_box *auth_tickets(struct auth *a)
 {
-	return ticket_issue(a->tickets, path, clock_ms(), ttl_s * 1000, ret,
-			    err);
+	return a->tickets;
+}
+
+const char *auth_cookie_name(const struct auth *a)
+{
+	return a->cookie.name;
+}
+
+void auth_set_cookie(const struct auth *a, struct http_req *req)
+{
+	auth_cookie_set(&a->cookie, req);
 }

@@ -4,15 +4,15 @@
 /*
  * Who may ask guestd for anything: whoever has the sandbox's token, which only
  * its host knows, a JWT if there is a secret for these, or a one-time ticket
- * (ticket.h).
+ * (common/ticket.h).
  */
 
 #include <stdbool.h>
 
 #include "common/httpd.h"
-#include "common/token.h"
 
 struct auth;
+struct ticket_box;
 
 /* With no_auth nothing is asked for; else nobody gets in before
  * auth_set_token(). */
@@ -49,6 +49,15 @@ bool auth_is_open(const struct auth *a);
 /* Whether the request may be served.  A ticket is used up by that. */
 int auth_check(struct auth *a, struct http_req *req, struct sb_err *err);
 
-/* A ticket for path (NULL: any) that is good for ttl_s seconds. */
-int auth_issue_ticket(struct auth *a, const char *path, long long ttl_s,
-		      char ret[TOKEN_LEN + 1], struct sb_err *err);
+/*
+ * Browsers that have come in below AUTH_COOKIE_PATH carry a cookie from then
+ * on: one that is good there only, for a day, and not after the token has
+ * changed.  Its name is the sandbox's own, as browsers do not tell ports apart.
+ */
+#define AUTH_COOKIE_PATH "/lab"
+const char *auth_cookie_name(const struct auth *a);
+/* Give it to the client, with the reply that is to come. */
+void auth_set_cookie(const struct auth *a, struct http_req *req);
+
+/* The tickets that are good. */
+struct ticket_box *auth_tickets(struct auth *a);

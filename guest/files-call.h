@@ -20,6 +20,9 @@ char *file_absolute(const struct guestd *g, const char *path);
 
 /* files-download.c: the bytes of a file, with ranges and entity tag. */
 void file_download(struct http_req *req);
+/* The same for a file that is open, of this type. */
+void file_send(struct http_req *req /* takes */, int fd /* takes */,
+	       const char *name, const char *type);
 /* files-watch.c: changes of a path as events. */
 void file_watch(struct http_req *req);
 /* files-upload.c: the body, or the files of the form that it is, to disk. */

@@ -19,6 +19,7 @@
 struct download {
 	struct http_req *req; /* until it is replied to */
 	struct file_call call;
+	const char *type;
 	int fd;
 	struct stat st;
 	struct tar_writer *tar; /* of a folder */
@@ -163,15 +164,28 @@ static void send_part(struct download *d, const char *etag)
 		http_set_header(d->req, "Content-Range", value);
 		lseek(d->fd, (off_t)offset, SEEK_SET);
 	}
-	http_reply_source(d->req, kind == RANGE_PART ? 206 : 200,
-			  "application/octet-stream", length, &download_ops, d);
+	http_reply_source(d->req, kind == RANGE_PART ? 206 : 200, d->type,
+			  length, &download_ops, d);
+}
+
+static void send_file(struct download *d)
+{
+	const char *known = http_header(d->req, "if-none-match");
+	char etag[ETAG_LEN];
+
+	etag_of(&d->st, etag);
+	http_set_header(d->req, "ETag", etag);
+	if (known && etag_listed(known, etag)) {
+		http_reply_empty(d->req, 304);
+		download_free(d);
+		return;
+	}
+	send_part(d, etag);
 }
 
 static void opened(void *arg)
 {
 	struct download *d = arg;
-	const char *known = http_header(d->req, "if-none-match");
-	char etag[ETAG_LEN];
 
 	if (d->rc < 0) {
 		http_fail(d->req, &d->err);
@@ -189,14 +203,24 @@ static void opened(void *arg)
 				  HTTP_LENGTH_UNKNOWN, &download_ops, d);
 		return;
 	}
-	etag_of(&d->st, etag);
-	http_set_header(d->req, "ETag", etag);
-	if (known && etag_listed(known, etag)) {
-		http_reply_empty(d->req, 304);
+	send_file(d);
+}
+
+void file_send(struct http_req *req, int fd, const char *name, const char *type)
+{
+	struct download *d = xcalloc(1, sizeof(*d));
+
+	d->req = req;
+	d->fd = fd;
+	d->type = type;
+	d->call.path = xstrdup(name);
+	if (fstat(fd, &d->st) < 0) {
+		files_fail(&d->err, "read", name);
+		http_fail(req, &d->err);
 		download_free(d);
 		return;
 	}
-	send_part(d, etag);
+	send_file(d);
 }
 
 void file_download(struct http_req *req)
@@ -205,6 +229,7 @@ void file_download(struct http_req *req)
 	struct download *d = xcalloc(1, sizeof(*d));
 
 	d->req = req;
+	d->type = "application/octet-stream";
 	d->fd = -1;
 	d->rc = file_call_parse(&d->call, req, &d->err);
 	if (d->rc == 0 && !d->call.path)

@@ -11,12 +11,10 @@
 
 #include "common/clock.h"
 #include "common/json.h"
-#include "guest/files-names.h"
+#include "guest/files-walk.h"
 #include "guest/files.h"
-#include "guest/gitignore.h"
 #include "guest/glob.h"
 
-#define MAX_DEPTH 64
 #define DEFAULT_RESULTS 1000
 #define MAX_LINE (64 * 1024) /* a longer one is no text */
 #define SHOWN_LINE 1000
@@ -24,76 +22,8 @@
 #define DEFAULT_SECONDS 30
 #define MAX_REPEAT 4096 /* a{9}{9}{9}… needs memory for each */
 
-/*
- * A walk below a folder that follows no symlinks.  visit gets each entry;
- * found counts what the caller takes, up to limit.
- */
-struct walk {
-	size_t root_len;
-	bool hidden, gitignore;
-	struct gitignore *ignore; /* of the folder that we are in */
-	long long found, limit, seconds;
-	int64_t deadline; /* then what was found is all there is */
-	bool more;
-	void (*visit)(struct walk *w, const char *path, const struct stat *st);
-};
-
-static bool is_late(struct walk *w)
-{
-	w->more = w->more || clock_ms() >= w->deadline;
-	return w->more;
-}
-
-/* Whether the name or a .gitignore keeps it from being looked at. */
-static bool is_left_out(const struct walk *w, const char *name,
-			const char *path, const struct stat *st)
-{
-	if (!w->hidden && name[0] == '.')
-		return true;
-	return w->gitignore &&
-	       (strcmp(name, ".git") == 0 ||
-		gitignore_match(w->ignore, path, S_ISDIR(st->st_mode)));
-}
-
-static void walk_folder(struct walk *w, const char *dir, int depth)
-{
-	struct names names = { 0 };
-	struct sb_err err;
-	struct stat st;
-
-	/* What cannot be read is as if it were not there. */
-	if (depth == MAX_DEPTH || names_read(&names, dir, &err) < 0)
-		return;
-	if (w->gitignore)
-		w->ignore = depth ? gitignore_enter(w->ignore, dir)
-				  : gitignore_begin(dir);
-	for (size_t i = 0; i < names.n && !is_late(w); i++) {
-		autofree char *path = xasprintf("%s%s%s", dir,
-						str_ends(dir, "/") ? "" : "/",
-						names.name[i]);
-
-		if (lstat(path, &st) < 0 ||
-		    is_left_out(w, names.name[i], path, &st))
-			continue;
-		w->visit(w, path, &st);
-		if (S_ISDIR(st.st_mode))
-			walk_folder(w, path, depth + 1);
-	}
-	if (w->gitignore)
-		w->ignore = gitignore_leave(w->ignore);
-	names_done(&names);
-}
-
-/* All of them: also those of the folders above where we began. */
-static void walk(struct walk *w, const char *root)
-{
-	walk_folder(w, root, 0);
-	while (w->ignore)
-		w->ignore = gitignore_leave(w->ignore);
-}
-
-static int walk_init(struct walk *w, const char *root, const json_t *args,
-		     struct sb_err *err)
+static int parse_walk(struct files_walk *w, const char *root,
+		      const json_t *args, struct sb_err *err)
 {
 	w->root_len = strlen(root) + !str_ends(root, "/");
 	w->limit = DEFAULT_RESULTS;
@@ -122,12 +52,13 @@ static int need_folder(const char *path, struct stat *ret, struct sb_err *err)
 }
 
 struct glob {
-	struct walk walk;
+	struct files_walk walk;
 	const char *pattern;
 	json_t *entries;
 };
 
-static void visit_glob(struct walk *w, const char *path, const struct stat *st)
+static void visit_glob(struct files_walk *w, const char *path,
+		       const struct stat *st)
 {
 	struct glob *g = (struct glob *)w;
 
@@ -146,7 +77,7 @@ int files_glob(const struct file_call *c, json_t **ret, struct sb_err *err)
 	struct glob g = { .walk.visit = visit_glob };
 	struct stat st;
 
-	if (walk_init(&g.walk, c->path, c->args, err) < 0 ||
+	if (parse_walk(&g.walk, c->path, c->args, err) < 0 ||
 	    json_get_str(c->args, "pattern", &g.pattern, err) < 0)
 		return -1;
 	if (str_empty(g.pattern) || strlen(g.pattern) > GLOB_MAX_PATTERN)
@@ -161,7 +92,7 @@ int files_glob(const struct file_call *c, json_t **ret, struct sb_err *err)
 	    g.pattern[g.walk.root_len - 1] == '/')
 		g.pattern += g.walk.root_len;
 	g.entries = json_array();
-	walk(&g.walk, c->path);
+	files_walk(&g.walk, c->path);
 	*ret = json_pack("{s:o, s:b}", "entries", g.entries, "truncated",
 			 g.walk.more);
 	files_put_name(*ret, "path", c->path);
@@ -169,7 +100,7 @@ int files_glob(const struct file_call *c, json_t **ret, struct sb_err *err)
 }
 
 struct grep {
-	struct walk walk;
+	struct files_walk walk;
 	regex_t re;
 	const char *include;
 	long long context;
@@ -259,7 +190,7 @@ static void search(struct grep *g, FILE *f, const char *path)
 	char *line = xmalloc(MAX_LINE);
 
 	for (long long number = 1; next_line(f, line); number++) {
-		bool hit = !(number % 64 == 0 ? is_late(&g->walk)
+		bool hit = !(number % 64 == 0 ? files_walk_is_late(&g->walk)
 					      : g->walk.more) &&
 			   regexec(&g->re, line, 0, NULL, 0) == 0;
 
@@ -306,7 +237,8 @@ static void search_file(struct grep *g, const char *path)
 	fclose(f);
 }
 
-static void visit_grep(struct walk *w, const char *path, const struct stat *st)
+static void visit_grep(struct files_walk *w, const char *path,
+		       const struct stat *st)
 {
 	struct grep *g = (struct grep *)w;
 	const char *rel = path + w->root_len;
@@ -382,7 +314,7 @@ int files_grep(const struct file_call *c, json_t **ret, struct sb_err *err)
 	struct grep g = { .walk.visit = visit_grep };
 	struct stat st;
 
-	if (walk_init(&g.walk, c->path, c->args, err) < 0 ||
+	if (parse_walk(&g.walk, c->path, c->args, err) < 0 ||
 	    files_arg_int(c->args, "context", 0, FILES_MAX_CONTEXT, &g.context,
 			  err) < 0 ||
 	    files_arg_str(c->args, "include", "glob", &g.include, err) < 0)
@@ -395,7 +327,7 @@ int files_grep(const struct file_call *c, json_t **ret, struct sb_err *err)
 		return -1;
 	g.matches = json_array();
 	if (S_ISDIR(st.st_mode))
-		walk(&g.walk, c->path);
+		files_walk(&g.walk, c->path);
 	else
 		search_file(&g, c->path);
 	regfree(&g.re);

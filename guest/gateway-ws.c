@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/ws.h"
+#include "guest/gateway-large.h"
 #include "guest/gateway-ws.h"
 #include "guest/guestd.h"
 
@@ -16,13 +17,18 @@
 #define MAX_SESSION 256
 /* A frame of more than 10 MiB ends the connection of Jupyter's own server. */
 #define MAX_LEGACY (10 * 1024 * 1024 - 4096)
-/* After this long it is asked whether it has read what was sent. */
+/*
+ * After this long, or so many bytes, it is asked whether it has read what was
+ * sent: on a line that is cut again and again, there is progress all the same.
+ */
 #define ACK_MS 200
+#define ACK_BYTES (64 * 1024)
 
 struct client {
 	struct http_ws *ws;
 	struct kernel *k; /* NULL once it is gone */
 	struct kernel_listener listener;
+	struct kernel_client seat;
 	bool v1;
 	bool full;     /* the client has yet to read */
 	char *session; /* the one of the URL, may be NULL */
@@ -32,14 +38,17 @@ struct client {
 	uint64_t next;	  /* message to be sent */
 	uint64_t read;	  /* it has read all before this one */
 	uint64_t orphans; /* before this one, it gets all that others left */
+	bool heir;	  /* and from there on, what is nobody's */
+	size_t unasked;	  /* bytes since it was asked */
 	bool asked;	  /* a ping is under way */
 	bool waiting;	  /* for the timer */
 	struct loop_timer *timer;
-	LIST_ENTRY(client) peers;
 };
 
-static bool has_session(const struct client *c, struct part session)
+static bool has_session(const void *arg, struct part session)
 {
+	const struct client *c = arg;
+
 	if (c->session && part_is(session, c->session))
 		return true;
 	for (size_t i = 0; i < c->nsessions; i++)
@@ -63,7 +72,10 @@ static void learn_session(struct client *c, const struct frame *f)
 	c->nsessions = MIN(c->nsessions + 1, MAX_SESSIONS);
 }
 
-/* What is published is for all, an answer for who asked. */
+/*
+ * What is published is for all, an answer for who asked, or for who came when
+ * he had left: it may be the same one, under another name.
+ */
 static bool is_for(const struct client *c, const struct frame *f, uint64_t seq)
 {
 	struct part session = { "", 0 };
@@ -71,46 +83,8 @@ static bool is_for(const struct client *c, const struct frame *f, uint64_t seq)
 	if (f->channel == FRAME_IOPUB || seq < c->orphans)
 		return true;
 	jscan_str(f->part[FRAME_PARENT], "session", &session);
-	return has_session(c, session);
-}
-
-/* In place of a message that is too large for the client. */
-static void put_placeholder(const struct client *c, const struct frame *f,
-			    uint64_t seq, size_t size, struct buf *out)
-{
-	autofree char *url =
-		xasprintf("/v1/kernels/%s/messages?after=%llu&limit=1",
-			  kernel_id(c->k), (unsigned long long)seq - 1);
-	autofree char *note = xasprintf(
-		"[%zu bytes, too large for this connection: GET %s]\n", size,
-		url);
-	autofree char *meta = NULL, *content = NULL;
-	autojson json_t *m = json_object(), *j = json_object();
-	struct part type = { "", 0 }, name = part_of("stdout"), v;
-	struct part part[FRAME_NPARTS];
-
-	json_put(m, "sandbox",
-		 json_pack("{s:I, s:s}", "size", (json_int_t)size, "url", url));
-	jscan_str(f->part[FRAME_HEADER], "msg_type", &type);
-	if (part_is(type, "stream")) {
-		jscan_str(f->part[FRAME_CONTENT], "name", &name);
-		json_put(j, "name", json_text(name.p, name.len));
-		json_put(j, "text", json_str(note));
-	} else {
-		json_put(j, "status", json_str("ok"));
-		json_put(j, "data", json_pack("{s:s}", "text/plain", note));
-		json_put(j, "metadata", json_object());
-		if (jscan_get(f->part[FRAME_CONTENT], "execution_count", &v))
-			json_put(j, "execution_count",
-				 json_integer(strtoll(v.p, NULL, 10)));
-	}
-	meta = json_print(m);
-	content = json_print(j);
-	part[FRAME_HEADER] = f->part[FRAME_HEADER];
-	part[FRAME_PARENT] = f->part[FRAME_PARENT];
-	part[FRAME_METADATA] = part_of(meta);
-	part[FRAME_CONTENT] = part_of(content);
-	frame_write(out, f->channel, part, NULL, 0);
+	return has_session(c, session) ||
+	       (c->heir && !kernel_seat_claimed(c->k, session));
 }
 
 static size_t send_legacy(struct client *c, const struct frame *f, uint64_t seq,
@@ -122,7 +96,7 @@ static size_t send_legacy(struct client *c, const struct frame *f, uint64_t seq,
 	bool text;
 
 	if (size > MAX_LEGACY) {
-		put_placeholder(c, f, seq, size, &small);
+		gateway_large(c->k, f, seq, size, &small);
 		if (frame_read(small.p, small.len, &placeholder, &err) < 0)
 			return 0;
 		f = &placeholder;
@@ -134,16 +108,13 @@ static size_t send_legacy(struct client *c, const struct frame *f, uint64_t seq,
 	return http_ws_send(c->ws, text, b.p, b.len);
 }
 
-static size_t send_one(struct client *c, uint64_t seq)
+static size_t send_bytes(struct client *c, uint64_t seq, const char *data,
+			 size_t len)
 {
 	struct frame f;
 	struct sb_err err;
-	const char *data;
-	size_t len;
 
-	if (kernel_journal_get(kernel_journal(c->k), seq, &data, &len, &err) <
-		    0 ||
-	    frame_read(data, len, &f, &err) < 0) {
+	if (frame_read(data, len, &f, &err) < 0) {
 		log_debug("%s", err.msg);
 		return 0;
 	}
@@ -153,13 +124,73 @@ static size_t send_one(struct client *c, uint64_t seq)
 		     : send_legacy(c, &f, seq, len);
 }
 
-/* What is not kept any more because the client read too slowly. */
+static size_t send_one(struct client *c, uint64_t seq)
+{
+	struct sb_err err;
+	const char *data;
+	size_t len;
+
+	if (kernel_journal_get(kernel_journal(c->k), seq, &data, &len, &err) <
+	    0) {
+		log_debug("%s", err.msg);
+		return 0;
+	}
+	c->unasked += len;
+	return send_bytes(c, seq, data, len);
+}
+
+/* Answers, and that a cell is over: a client would wait for them for ever. */
+static void send_marked(struct client *c, uint64_t from, uint64_t to)
+{
+	const char *data;
+	size_t len;
+
+	while ((from = kernel_journal_marked(kernel_journal(c->k), from, to,
+					     &data, &len)))
+		send_bytes(c, from++, data, len);
+}
+
+/*
+ * What is not kept any more because the client read too slowly: it is told so,
+ * in the cell that goes on.
+ */
 static void tell_loss(struct client *c, uint64_t first)
 {
+	uint64_t from = c->next;
+	unsigned long long lost = first - from;
+	autofree char *url = xasprintf("/v1/kernels/%s/messages?after=%llu",
+				       kernel_id(c->k),
+				       (unsigned long long)first - 1);
+	autofree char *text = xasprintf(
+		"[%llu messages were skipped, as this client read too slowly; "
+		"what is kept: GET %s]\n",
+		lost, url);
+	autofree char *meta = xasprintf(
+		"{\"sandbox\":{\"skipped\":%llu,\"url\":\"%s\"}}", lost, url);
+	autobuf struct buf b = { 0 };
+	struct part parent = part_of("{}");
+	struct frame f;
+	const char *data;
+	size_t len;
+
 	log_warn("a client of kernel '%s' reads too slowly: it lost %llu "
 		 "messages",
-		 kernel_id(c->k), (unsigned long long)(first - c->next));
+		 kernel_id(c->k), lost);
 	c->next = first;
+	if (kernel_journal_get(kernel_journal(c->k), first, &data, &len,
+			       NULL) == 0 &&
+	    frame_read(data, len, &f, NULL) == 0)
+		parent = f.part[FRAME_PARENT];
+	kernel_make_notice(c->k, parent, part_of(meta), text, &b);
+	send_bytes(c, first, b.p, b.len);
+	send_marked(c, from, first);
+}
+
+static void ask(struct client *c)
+{
+	c->asked = true;
+	c->unasked = 0;
+	http_ws_ping(c->ws, c->next);
 }
 
 /* Send on from the journal, as long as the client reads. */
@@ -172,8 +203,11 @@ static void pump(struct client *c)
 	j = kernel_journal(c->k);
 	if (c->next < kernel_journal_first(j))
 		tell_loss(c, kernel_journal_first(j));
-	while (!c->full && c->next < kernel_journal_next(j))
+	while (!c->full && c->next < kernel_journal_next(j)) {
 		c->full = send_one(c, c->next++) >= HTTP_STREAM_HIGH;
+		if (c->unasked >= ACK_BYTES)
+			ask(c);
+	}
 	if (c->read < c->next && !c->asked && !c->waiting) {
 		c->waiting = true;
 		loop_timer_set(c->timer, ACK_MS);
@@ -190,8 +224,7 @@ static void on_timer(void *arg)
 	struct client *c = arg;
 
 	c->waiting = false;
-	c->asked = true;
-	http_ws_ping(c->ws, c->next);
+	ask(c);
 }
 
 static void on_pong(struct http_ws *ws, uint64_t mark, void *arg)
@@ -221,9 +254,21 @@ static void on_change(void *arg)
 		http_ws_resume(c->ws);
 		return;
 	}
-	kernel_unlisten(&c->listener);
+	kernel_unlisten(c->k, &c->listener);
 	c->k = NULL;
 	http_ws_close(c->ws, WS_GOING_AWAY, "the kernel was shut down");
+}
+
+/* What it has not confirmed is for the one who comes in its place. */
+static void on_replaced(void *arg)
+{
+	struct client *c = arg;
+
+	kernel_unlisten(c->k, &c->listener);
+	kernel_seat_leave(c->k, &c->seat, c->read);
+	c->k = NULL;
+	http_ws_close(c->ws, WS_GOING_AWAY,
+		      "another connection has come with this session");
 }
 
 static void on_ws_message(struct http_ws *ws, bool text, const char *data,
@@ -261,8 +306,8 @@ static void on_close(struct http_ws *ws, void *arg)
 
 	/* One that said goodbye has read what it wanted to. */
 	if (c->k) {
-		kernel_unlisten(&c->listener);
-		kernel_seat_leave(c->k, c->session,
+		kernel_unlisten(c->k, &c->listener);
+		kernel_seat_leave(c->k, &c->seat,
 				  http_ws_parted(ws) ? c->next : c->read);
 	}
 	loop_timer_free(c->timer);
@@ -286,7 +331,6 @@ void gateway_ws_accept(struct http_req *req /* takes */, struct kernel *k)
 	long long after = -1;
 	struct client *c;
 	struct sb_err err;
-	bool alone;
 
 	if (http_ws_check(req, &err) < 0 ||
 	    http_query_int(req, "after", 0, INT64_MAX, &after, &err) < 0) {
@@ -300,12 +344,16 @@ void gateway_ws_accept(struct http_req *req /* takes */, struct kernel *k)
 		c->session = xstrdup(session);
 	c->timer = loop_timer_new(gateway_config(kernel_gateway(k))->loop,
 				  on_timer, c);
-	kernel_seat_take(k, c->session, &c->next, &alone);
+	c->seat = (struct kernel_client){ .session = c->session,
+					  .has_session = has_session,
+					  .on_replaced = on_replaced,
+					  .arg = c };
+	kernel_seat_take(k, &c->seat, &c->next, &c->heir);
 	if (after >= 0)
 		c->next = MIN((uint64_t)after + 1,
 			      kernel_journal_next(kernel_journal(k)));
 	c->read = c->next;
-	if (alone || after >= 0)
+	if (c->heir || after >= 0)
 		c->orphans = kernel_journal_next(kernel_journal(k));
 	c->listener = (struct kernel_listener){ .on_message = on_message,
 						.on_change = on_change,

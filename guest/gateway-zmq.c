@@ -9,7 +9,6 @@
 #include <zmq.h>
 
 #include "common/log.h"
-#include "common/token.h"
 #include "guest/gateway-zmq.h"
 
 #define LIBRARY "libzmq.so.5"
@@ -35,6 +34,7 @@ struct zsock {
 	void *zmq;
 	uv_poll_t poll;
 	bool blocked; /* waits to be writable */
+	bool again;   /* was used: it must be asked what it can do now */
 };
 
 struct zlink {
@@ -44,7 +44,7 @@ struct zlink {
 	struct zsock sock[FRAME_NCHANNELS];
 	int open;    /* polls that are not closed */
 	bool closed; /* by its owner */
-	bool again;  /* a look at all sockets is under way */
+	bool again;  /* a look at such sockets is under way */
 	zmq_msg_t msg[MAX_PARTS];
 	struct part part[MAX_PARTS];
 };
@@ -130,7 +130,7 @@ static void deliver(struct zsock *s, size_t n)
 		zq.msg_close(&z->msg[i]);
 }
 
-static void look_again(struct zlink *z);
+static void look_again(struct zsock *s);
 
 /*
  * The descriptor only tells that something has changed, so whoever has used
@@ -144,7 +144,7 @@ static void look(struct zsock *s)
 	while (!z->closed && (events = events_of(s)) & ZMQ_POLLIN) {
 		deliver(s, receive(s));
 		if (++round == MAX_ROUND) {
-			look_again(z);
+			look_again(s);
 			return;
 		}
 	}
@@ -165,22 +165,28 @@ static void free_link(struct zlink *z)
 		free(z);
 }
 
-static void look_at_all(void *arg)
+static void look_at_used(void *arg)
 {
 	struct zlink *z = arg;
 
 	z->again = false;
 	for (int i = 0; i < FRAME_NCHANNELS && !z->closed; i++)
-		look(&z->sock[i]);
+		if (z->sock[i].again) {
+			z->sock[i].again = false;
+			look(&z->sock[i]);
+		}
 	free_link(z);
 }
 
-static void look_again(struct zlink *z)
+static void look_again(struct zsock *s)
 {
+	struct zlink *z = s->link;
+
+	s->again = true;
 	if (z->again)
 		return;
 	z->again = true;
-	loop_post(z->loop, look_at_all, z);
+	loop_post(z->loop, look_at_used, z);
 }
 
 static void on_closed(uv_handle_t *h)
@@ -247,15 +253,14 @@ static int open_socket(struct zlink *z, enum frame_channel c,
 	return 0;
 }
 
-int zlink_open(struct loop *l, const char *prefix, const struct zlink_ops *ops,
-	       void *arg, struct zlink **ret, struct sb_err *err)
+int zlink_open(struct loop *l, const char *prefix, const char *identity,
+	       const struct zlink_ops *ops, void *arg, struct zlink **ret,
+	       struct sb_err *err)
 {
 	struct zlink *z;
-	char identity[33];
 
 	if (load(err) < 0)
 		return -1;
-	random_hex(identity, 16);
 	z = xcalloc(1, sizeof(*z));
 	z->loop = l;
 	z->ops = ops;
@@ -265,7 +270,8 @@ int zlink_open(struct loop *l, const char *prefix, const struct zlink_ops *ops,
 			zlink_close(z);
 			return -1;
 		}
-	look_again(z);
+	for (int i = 0; i < FRAME_NCHANNELS; i++)
+		look_again(&z->sock[i]);
 	*ret = z;
 	return 0;
 }
@@ -278,13 +284,13 @@ int zlink_send(struct zlink *z, enum frame_channel c, const struct part *parts,
 	if (zq.send(s->zmq, ZLINK_DELIMITER, strlen(ZLINK_DELIMITER),
 		    ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0) {
 		s->blocked = true;
-		look_again(z);
+		look_again(s);
 		return -1;
 	}
 	/* Once the first is taken, all are. */
 	for (size_t i = 0; i < n; i++)
 		zq.send(s->zmq, parts[i].p, parts[i].len,
 			i + 1 < n ? ZMQ_SNDMORE : 0);
-	look_again(z);
+	look_again(s);
 	return 0;
 }

@@ -29,10 +29,12 @@ struct zlink_ops {
 
 /*
  * Connect to the sockets PREFIX-1 (shell), -2 (control), -3 (stdin) and -4
- * (iopub), which need not be there yet.  SB_MISSING without libzmq.
+ * (iopub), which need not be there yet.  Who comes back under the same identity
+ * gets the answers to what he asked before.  SB_MISSING without libzmq.
  */
-int zlink_open(struct loop *l, const char *prefix, const struct zlink_ops *ops,
-	       void *arg, struct zlink **ret, struct sb_err *err);
+int zlink_open(struct loop *l, const char *prefix, const char *identity,
+	       const struct zlink_ops *ops, void *arg, struct zlink **ret,
+	       struct sb_err *err);
 /* Not from within its own callbacks. */
 void zlink_close(struct zlink *z);
 

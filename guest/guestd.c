@@ -15,23 +15,27 @@
 #include "common/log.h"
 #include "guest/api.h"
 #include "guest/auth.h"
+#include "guest/bundle.h"
 #include "guest/control.h"
+#include "guest/desktop.h"
 #include "guest/gateway-zmq.h"
 #include "guest/gateway.h"
 #include "guest/guestd.h"
+#include "guest/kernel-log.h"
 #include "guest/message.h"
 #include "guest/options.h"
+#include "guest/parts.h"
 #include "guest/personal.h"
-#include "guest/process.h"
 #include "guest/rootfs.h"
 #include "guest/run.h"
-#include "guest/static.h"
-#include "guest/terminal.h"
 
 #define MAX_BODY (8 * 1024 * 1024)
 #define MAX_LOG (4 * 1024 * 1024)
 #define SHARE_TAG "shared"
 #define DISK "/dev/vda"
+/* After the host was told that we are ready: its first command comes first. */
+#define DESKTOP_DELAY_MS 500
+#define KERNEL_DELAY_MS 1500
 
 static int authorize(void *ctx, struct http_req *req, struct sb_err *err)
 {
@@ -109,6 +113,58 @@ static void listen_too(struct guestd *g, int port)
 		log_err("%s", err.msg);
 }
 
+/* Not worth ending for: all that it serves is on our own port, too. */
+static void listen_jupyter(struct guestd *g, int port)
+{
+	struct sb_err err;
+
+	if (!port || port == g->jupyter_port)
+		return;
+	if (httpd_listen_tcp(g->httpd, g->listen, port, NULL, &err) < 0)
+		log_err("Jupyter's port: %s", err.msg);
+	else
+		g->jupyter_port = port;
+}
+
+/* Kernels log in the share, too. */
+static void move_kernel_log(const struct guestd *g,
+			    const struct message_personalise *p)
+{
+	const char *share = share_path(p);
+	autofree char *file = xasprintf(
+		"logs/%s", p->jupyter_log ? p->jupyter_log : KERNEL_LOG);
+
+	autofree char *dir = xasprintf("%s/logs", share ? share : "");
+	struct sb_err err;
+
+	if (!share)
+		return;
+	if (fs_mkdirs(dir, 0755, &err) < 0)
+		log_warn("%s", err.msg);
+	else
+		kernel_log_move(g->kernel_log, share, file);
+}
+
+static void own_origins(struct guestd *g, const struct options *o)
+{
+	g->origins = xcalloc(MAX_ORIGINS + MESSAGE_MAX_ORIGINS + 1,
+			     sizeof(*g->origins));
+	memcpy(g->origins, o->origins, o->norigins * sizeof(*g->origins));
+	g->nown_origins = o->norigins;
+}
+
+/* Let those of the message ask as well, which was checked and is ours. */
+static void add_origins(struct guestd *g)
+{
+	const json_t *list = json_object_get(g->message, "origins"), *origin;
+	const char **to = g->origins + g->nown_origins;
+	size_t i;
+
+	json_array_foreach(list, i, origin)
+		*to++ = json_string_value(origin);
+	*to = NULL;
+}
+
 /* Become the sandbox of the message, which has been applied. */
 static void take_identity(struct guestd *g, const struct message_personalise *p,
 			  struct auth_jwt *jwt /* takes */,
@@ -122,13 +178,41 @@ static void take_identity(struct guestd *g, const struct message_personalise *p,
 	g->message = json_deep_copy(p->json);
 	json_object_del(g->message, "entropy");
 	json_object_del(g->message, "time_ms");
+	add_origins(g);
 	json_decref(g->receipt);
 	g->receipt = receipt;
 	if (p->debug)
 		log_set_level(LOG_LEVEL_DEBUG);
 	move_log(g, p);
+	move_kernel_log(g, p);
 	listen_too(g, p->server_port);
+	listen_jupyter(g, p->jupyter_port);
 	log_info("this is sandbox '%s'", g->sandbox);
+}
+
+/* What the host says of the display goes before our own option. */
+static void begin_desktop(struct guestd *g, int delay_ms)
+{
+	const char *size = json_str_or(g->message, "display", g->display);
+	int width = 0, height = 0;
+	struct sb_err err;
+
+	if (size && desktop_parse_size(size, &width, &height, &err) < 0)
+		log_warn("display: %s", err.msg);
+	desktop_begin(g->desktop, width, height, delay_ms);
+}
+
+/* The same of kernels, which come after whoever waits for the sandbox. */
+static void begin_kernels(struct guestd *g, int delay_ms)
+{
+	struct gateway_limits l = gateway_config(g->gateway)->limits;
+
+	l.max_kernels =
+		(int)json_int_or(g->message, "max_kernels", l.max_kernels);
+	l.cull_ms =
+		json_int_or(g->message, "kernel_idle", l.cull_ms / 1000) * 1000;
+	l.warm = json_bool_or(g->message, "warm_kernel", l.warm);
+	gateway_open(g->gateway, &l, delay_ms);
 }
 
 static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
@@ -151,6 +235,9 @@ static int personalise(struct guestd *g, const json_t *msg, struct sb_err *err)
 		take_identity(g, &p, steal(&jwt), receipt);
 		r = personal_save(g->run_dir, g->message, receipt, err);
 		loop_work(g->loop, grow, NULL, NULL);
+		begin_desktop(g, DESKTOP_DELAY_MS);
+		gateway_cool(g->gateway);
+		begin_kernels(g, KERNEL_DELAY_MS);
 	}
 	auth_jwt_free(jwt);
 	message_personalise_done(&p);
@@ -165,38 +252,6 @@ static json_t *line_of(const char *path)
 	if (fs_read(path, 256, &text, NULL, NULL) < 0)
 		return json_str("");
 	return json_text(text, strcspn(text, "\n"));
-}
-
-/* A file of the bundle that we are part of as BUNDLE/bin/guestd. */
-static char *bundle_file(const char *name)
-{
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash;
-
-	exe[MAX(n, 0)] = '\0';
-	for (int i = 0; i < 2; i++) {
-		slash = strrchr(exe, '/');
-		if (slash)
-			*slash = '\0';
-	}
-	return xasprintf("%s/%s", exe, name);
-}
-
-static char *share_file(const struct options *o, const char *name)
-{
-	/* Absolute, as kernels start elsewhere. */
-	autofree char *share = o->share ? realpath(o->share, NULL)
-					: bundle_file("share");
-
-	return xasprintf("%s/%s", share ? share : o->share, name);
-}
-
-static struct static_site *page(const struct options *o, const char *name)
-{
-	autofree char *dir = share_file(o, name);
-
-	return static_site_new(dir);
 }
 
 static json_t *bundle_hash(void)
@@ -274,45 +329,6 @@ static int open_log(const struct options *o, struct sb_err *err)
 	return log_open(path, true, err);
 }
 
-static int kernel_as(void *arg, const json_t *env, struct spawn_as **ret,
-		     struct sb_err *err)
-{
-	struct run_params r = { .env = env };
-
-	return run_as(arg, &r, ret, err);
-}
-
-static const char *kernel_workspace(void *arg)
-{
-	return run_workspace(arg);
-}
-
-/* Not worth ending for: all that it serves is on our own port, too. */
-static void listen_jupyter(struct guestd *g, int port)
-{
-	struct sb_err err;
-
-	if (httpd_listen_tcp(g->httpd, g->listen, port, NULL, &err) < 0)
-		log_err("Jupyter's port: %s", err.msg);
-}
-
-static struct gateway *make_gateway(struct guestd *g, const struct options *o)
-{
-	struct gateway_config cfg = {
-		.loop = g->loop,
-		.run_dir = g->run_dir,
-		.specs = g->kernelspecs,
-		.make_as = kernel_as,
-		.workspace = kernel_workspace,
-		.arg = g,
-		.max_kernels = o->max_kernels,
-		.cull_ms = o->cull_s * 1000,
-		.warm = o->warm_kernel,
-	};
-
-	return gateway_new(&cfg);
-}
-
 static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 {
 	struct httpd_config cfg = {
@@ -325,7 +341,7 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 		.version = PACKAGE_VERSION,
 		.max_body = MAX_BODY,
 		.authorize = authorize,
-		.origins = o->origins,
+		.origins = g->origins,
 	};
 	struct auth_jwt *jwt;
 
@@ -334,21 +350,22 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 	auth_set_jwt(g->auth, jwt);
 	if (o->token_file && auth_read_token(g->auth, o->token_file, err) < 0)
 		return -1;
-	g->processes = process_table_new(g->loop, g->run_dir, err);
-	if (!g->processes)
+	if (parts_make(g, o, err) < 0)
 		return -1;
-	g->terminals = terminal_table_new(g->loop);
-	g->gateway = make_gateway(g, o);
 	g->httpd = httpd_new(g->loop, &cfg, err);
 	if (!g->httpd ||
 	    httpd_listen_tcp(g->httpd, o->listen, o->port, &g->port, err) < 0)
 		return -1;
-	if (o->jupyter_port)
-		listen_jupyter(g, o->jupyter_port);
+	listen_jupyter(g, o->jupyter_port);
 	gateway_begin(g->gateway);
+	jupyter_sessions_load(g);
 	if (!auth_is_open(g->auth)) {
 		resume(g);
 		g->control = control_new(g->loop, o->control, on_message, g);
+	}
+	if (auth_is_open(g->auth)) {
+		begin_desktop(g, 0);
+		begin_kernels(g, 0);
 	}
 	printf("listening on %s port %d\n", o->listen, g->port);
 	fflush(stdout);
@@ -359,19 +376,18 @@ static int start(struct guestd *g, const struct options *o, struct sb_err *err)
 
 static void guestd_done(struct guestd *g)
 {
+	/* Connections are closed by the loop, which still reads from them. */
+	httpd_stop(g->httpd);
 	control_free(g->control);
-	process_table_free(g->processes);
-	terminal_table_free(g->terminals);
-	static_site_free(g->terminal_page);
-	gateway_free(g->gateway);
-	jupyter_sessions_free(g->sessions);
+	parts_end(g);
 	httpd_free(g->httpd);
 	zlink_unload();
 	loop_free(g->loop);
 	auth_free(g->auth);
 	free(g->sandbox);
 	free(g->languages_file);
-	free(g->kernelspecs);
+	free(g->origins);
+	parts_done(g);
 	json_decref(g->message);
 	json_decref(g->receipt);
 	json_decref(g->languages);
@@ -392,12 +408,12 @@ int main(int argc, char **argv)
 	g.pid = getpid();
 	g.run_dir = o.run_dir;
 	g.listen = o.listen;
+	g.display = o.display;
 	g.auth = auth_new(o.no_auth);
 	g.own_log = !o.log;
 	g.languages_file = o.languages ? xstrdup(o.languages)
 				       : bundle_file("languages.json");
-	g.terminal_page = page(&o, "terminal");
-	g.kernelspecs = share_file(&o, "jupyter/kernels");
+	own_origins(&g, &o);
 	r = start(&g, &o, &err);
 	if (r == 0) {
 		loop_run(g.loop);

@@ -20,14 +20,25 @@ struct guestd {
 	struct process_table *processes;
 	struct gateway *gateway;
 	struct jupyter_sessions *sessions; /* made when first asked for */
+	struct lab *lab;
 	struct terminal_table *terminals;
-	struct static_site *terminal_page;
+	struct static_site *terminal_page, *vnc_page;
+	struct screen *screen;
+	struct desktop *desktop;
+	struct recordings *recordings;
 	const char *run_dir;
 	char *languages_file; /* JSON, see toolchain.h */
 	char *kernelspecs;    /* those of the bundle */
-	bool own_log;	      /* not one that was asked for */
+	char *jupyter_share;  /* the folder of that */
+	struct kernel_log *kernel_log;
+	bool own_log; /* not one that was asked for */
 	const char *listen;
+	const char *display; /* the option, may be NULL */
+	/* Web origins that may ask, and NULL: first those of the options. */
+	const char **origins;
+	size_t nown_origins;
 	int port;
+	int jupyter_port;   /* served as well; 0: none */
 	int64_t started_ms; /* monotonic */
 	pid_t pid;
 	struct auth *auth;

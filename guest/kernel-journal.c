@@ -28,6 +28,14 @@ struct segment {
 
 TAILQ_HEAD(segments, segment);
 
+#define MAX_MARKS 64
+#define MAX_MARK_SIZE (16 * 1024)
+
+struct mark {
+	uint64_t seq; /* 0: none */
+	struct buf data;
+};
+
 struct kernel_journal {
 	char *dir;
 	size_t memory;
@@ -36,7 +44,10 @@ struct kernel_journal {
 	uint64_t next;
 	uint64_t total;
 	size_t in_memory;
+	bool failing;	    /* to write, which was said */
 	struct buf scratch; /* what was read from a file */
+	struct mark marks[MAX_MARKS];
+	size_t next_mark; /* the oldest one */
 };
 
 struct kernel_journal *kernel_journal_new(const char *dir, size_t memory,
@@ -73,6 +84,8 @@ void kernel_journal_free(struct kernel_journal *j)
 		return;
 	while ((s = TAILQ_FIRST(&j->all)))
 		drop(j, s);
+	for (size_t i = 0; i < MAX_MARKS; i++)
+		buf_done(&j->marks[i].data);
 	buf_done(&j->scratch);
 	free(j->dir);
 	free(j);
@@ -88,31 +101,42 @@ static struct segment *begin(struct kernel_journal *j)
 	return s;
 }
 
-/* Put a segment into a file; where that fails it is given up. */
-static void spill(struct kernel_journal *j, struct segment *s)
+/* Put a segment into a file. */
+static int spill(struct kernel_journal *j, struct segment *s)
 {
 	autoclose int fd = open(j->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd < 0 || fs_write_all(fd, s->data.p, s->data.len) < 0) {
-		log_warn("cannot keep a kernel's messages in '%s': %m", j->dir);
-		drop(j, s);
-		return;
+		if (!j->failing)
+			log_warn("cannot keep more of a kernel's messages in "
+				 "'%s': %m",
+				 j->dir);
+		j->failing = true;
+		return -1;
 	}
+	j->failing = false;
 	s->fd = steal_fd(&fd);
 	j->in_memory -= s->len;
 	buf_done(&s->data);
+	return 0;
 }
 
+/*
+ * On a full disk the oldest ones make room: whoever reads must find no hole, but
+ * only that the beginning is gone.
+ */
 static void shrink(struct kernel_journal *j)
 {
-	struct segment *last = TAILQ_LAST(&j->all, segments), *s, *next;
+	const struct segment *last = TAILQ_LAST(&j->all, segments);
+	struct segment *s = TAILQ_FIRST(&j->all);
 
-	for (s = TAILQ_FIRST(&j->all); s && s != last; s = next) {
-		next = TAILQ_NEXT(s, next);
-		if (j->total > j->max)
-			drop(j, s);
-		else if (s->fd < 0 && j->in_memory > j->memory)
-			spill(j, s);
+	while (s != last && (j->total > j->max || j->in_memory > j->memory)) {
+		if (j->total > j->max || (s->fd < 0 && spill(j, s) < 0)) {
+			drop(j, TAILQ_FIRST(&j->all));
+			s = TAILQ_FIRST(&j->all);
+		} else {
+			s = TAILQ_NEXT(s, next);
+		}
 	}
 }
 
@@ -134,6 +158,36 @@ uint64_t kernel_journal_add(struct kernel_journal *j, const void *data,
 	j->in_memory += len;
 	shrink(j);
 	return j->next++;
+}
+
+void kernel_journal_mark(struct kernel_journal *j, const void *data, size_t len)
+{
+	struct mark *m = &j->marks[j->next_mark];
+
+	if (len > MAX_MARK_SIZE)
+		return;
+	j->next_mark = (j->next_mark + 1) % MAX_MARKS;
+	m->seq = j->next - 1;
+	m->data.len = 0;
+	buf_add(&m->data, data, len);
+}
+
+uint64_t kernel_journal_marked(const struct kernel_journal *j, uint64_t from,
+			       uint64_t to, const char **ret_data,
+			       size_t *ret_len)
+{
+	/* From the oldest one on they are in order. */
+	for (size_t i = 0; i < MAX_MARKS; i++) {
+		const struct mark *m =
+			&j->marks[(j->next_mark + i) % MAX_MARKS];
+
+		if (!m->seq || m->seq < from || m->seq >= to)
+			continue;
+		*ret_data = m->data.p;
+		*ret_len = m->data.len;
+		return m->seq;
+	}
+	return 0;
 }
 
 uint64_t kernel_journal_first(const struct kernel_journal *j)
@@ -178,7 +232,6 @@ int kernel_journal_get(struct kernel_journal *j, uint64_t seq,
 {
 	size_t from, len;
 	struct segment *s = find(j, seq, &from, &len);
-	ssize_t n;
 
 	if (!s)
 		return sb_fail(err, SB_NOTFOUND, "message %llu is not kept",
@@ -190,13 +243,9 @@ int kernel_journal_get(struct kernel_journal *j, uint64_t seq,
 	}
 	buf_done(&j->scratch);
 	j->scratch.p = xmalloc(len + 1);
-	for (j->scratch.len = 0; j->scratch.len < len; j->scratch.len += n) {
-		n = pread(s->fd, j->scratch.p + j->scratch.len,
-			  len - j->scratch.len, from + j->scratch.len);
-		if (n <= 0)
-			return sb_fail(err, SB_SYSTEM,
-				       "cannot read a kernel's messages: %m");
-	}
+	if (fs_read_at(s->fd, j->scratch.p, len, (off_t)from) != (ssize_t)len)
+		return sb_fail(err, SB_SYSTEM,
+			       "cannot read a kernel's messages: %m");
 	*ret_data = j->scratch.p;
 	return 0;
 }

@@ -23,6 +23,14 @@ void kernel_journal_free(struct kernel_journal *j);
 /* Returns its number. */
 uint64_t kernel_journal_add(struct kernel_journal *j, const void *data,
 			    size_t len);
+/* The one that was added last matters when the rest is forgotten, too: the last
+ * few of these are kept apart, unless they are large. */
+void kernel_journal_mark(struct kernel_journal *j, const void *data,
+			 size_t len);
+/* The first of those from number from on, and below to; 0 when there is none. */
+uint64_t kernel_journal_marked(const struct kernel_journal *j, uint64_t from,
+			       uint64_t to, const char **ret_data,
+			       size_t *ret_len);
 /* The number of the oldest that is kept, and that of the next to come. */
 uint64_t kernel_journal_first(const struct kernel_journal *j);
 uint64_t kernel_journal_next(const struct kernel_journal *j);

@@ -72,7 +72,16 @@ void kernel_forget_messages(struct kernel *k)
 	clear(&k->queue);
 	clear(&k->pending);
 	k->queued = 0;
-	k->npending = 0;
+	k->npending = k->ncells = 0;
+}
+
+/* What a client waits for, however much it misses of the rest. */
+static bool is_awaited(const struct frame *f)
+{
+	struct part type = { "", 0 };
+
+	jscan_str(f->part[FRAME_HEADER], "msg_type", &type);
+	return f->channel != FRAME_IOPUB || part_is(type, "status");
 }
 
 /* Keep it, and tell whoever listens. */
@@ -81,8 +90,10 @@ static void record(struct kernel *k, const struct frame *f, struct part data)
 	uint64_t seq = kernel_journal_add(k->journal, data.p, data.len);
 	struct kernel_listener *l, *next;
 
-	for (l = LIST_FIRST(&k->listeners); l; l = next) {
-		next = LIST_NEXT(l, next);
+	if (is_awaited(f))
+		kernel_journal_mark(k->journal, data.p, data.len);
+	for (l = TAILQ_FIRST(&k->listeners); l; l = next) {
+		next = TAILQ_NEXT(l, next);
 		if (l->on_message)
 			l->on_message(l->arg, seq, f);
 	}
@@ -90,8 +101,8 @@ static void record(struct kernel *k, const struct frame *f, struct part data)
 
 /* The bytes of a message whose header is ours. */
 static void make(const char *session, enum frame_channel c, const char *type,
-		 struct part parent, json_t *content /* takes */,
-		 struct buf *out)
+		 struct part parent, struct part metadata,
+		 json_t *content /* takes */, struct buf *out)
 {
 	autofree char *date = kernel_iso(wall_us()),
 		      *text = json_print(content);
@@ -107,7 +118,7 @@ static void make(const char *session, enum frame_channel c, const char *type,
 		 id, session, date, type);
 	part[FRAME_HEADER] = (struct part){ header.p, header.len };
 	part[FRAME_PARENT] = parent;
-	part[FRAME_METADATA] = part_of("{}");
+	part[FRAME_METADATA] = metadata;
 	part[FRAME_CONTENT] = part_of(text);
 	frame_write(out, c, part, NULL, 0);
 	json_decref(content);
@@ -120,9 +131,18 @@ void kernel_say(struct kernel *k, enum frame_channel c, const char *type,
 	autobuf struct buf b = { 0 };
 	struct frame f;
 
-	make(k->session ? k->session : k->probe, c, type, parent, content, &b);
+	make(k->session ? k->session : k->probe, c, type, parent, part_of("{}"),
+	     content, &b);
 	if (frame_read(b.p, b.len, &f, NULL) == 0)
 		record(k, &f, (struct part){ b.p, b.len });
+}
+
+void kernel_make_notice(struct kernel *k, struct part parent,
+			struct part metadata, const char *text, struct buf *out)
+{
+	make(k->session ? k->session : k->probe, FRAME_IOPUB, "stream", parent,
+	     metadata, json_pack("{s:s, s:s}", "name", "stderr", "text", text),
+	     out);
 }
 
 void kernel_say_state(struct kernel *k, const char *state)
@@ -195,7 +215,7 @@ void kernel_abort(struct kernel *k, const char *why)
 	/* Who is told may send anew: these lists must not be in use. */
 	TAILQ_CONCAT(&all, &k->pending, next);
 	TAILQ_CONCAT(&all, &k->queue, next);
-	k->npending = 0;
+	k->npending = k->ncells = 0;
 	k->queued = 0;
 	while ((it = TAILQ_FIRST(&all))) {
 		TAILQ_REMOVE(&all, it, next);
@@ -222,8 +242,10 @@ static void expect_reply(struct kernel *k, const struct frame *f)
 	/* Only the header is needed to answer it. */
 	frame_write(&b, f->channel, part, NULL, 0);
 	it = item_new((struct part){ b.p, b.len });
+	it->runs = part_is(type, "execute_request");
 	TAILQ_INSERT_TAIL(&k->pending, it, next);
 	k->npending++;
+	k->ncells += it->runs;
 }
 
 static void take_reply(struct kernel *k, struct part parent_id)
@@ -234,6 +256,7 @@ static void take_reply(struct kernel *k, struct part parent_id)
 		if (part_equal(it->msg_id, parent_id)) {
 			TAILQ_REMOVE(&k->pending, it, next);
 			k->npending--;
+			k->ncells -= it->runs;
 			item_free(it);
 			return;
 		}
@@ -245,7 +268,7 @@ size_t kernel_send(struct kernel *k, const struct frame *f, struct part data)
 
 	kernel_touch(k);
 	if (k->state == KERNEL_DEAD) {
-		answer_failed(k, f, true, k->reason);
+		answer_failed(k, f, true, k->message);
 		return 0;
 	}
 	if (k->state == KERNEL_READY && TAILQ_EMPTY(&k->queue) &&
@@ -282,7 +305,8 @@ void kernel_command(struct kernel *k, const char *type,
 	autobuf struct buf b = { 0 };
 	struct frame f;
 
-	make(k->probe, FRAME_CONTROL, type, part_of("{}"), content, &b);
+	make(k->probe, FRAME_CONTROL, type, part_of("{}"), part_of("{}"),
+	     content, &b);
 	if (frame_read(b.p, b.len, &f, NULL) == 0)
 		transmit(k, &f);
 }
@@ -300,7 +324,7 @@ void kernel_probe(struct kernel *k)
 		struct frame f;
 
 		make(k->probe, on[i], "kernel_info_request", part_of("{}"),
-		     json_object(), &b);
+		     part_of("{}"), json_object(), &b);
 		if (frame_read(b.p, b.len, &f, NULL) == 0)
 			transmit(k, &f);
 	}

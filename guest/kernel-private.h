@@ -6,6 +6,7 @@
  *   kernel.c          its life
  *   kernel-process.c  its process: folder, connection file, start, end
  *   kernel-message.c  what goes to it and comes from it
+ *   kernel-ports.c    its sockets as TCP ports
  *   kernel-seat.c     the clients, and where each has read up to
  */
 
@@ -14,6 +15,9 @@
 #include "guest/kernelspec.h"
 
 #define KERNEL_KEY_LEN 64
+/* Where that is kept which clients have not read: not below /run, which is
+ * memory. */
+#define KERNEL_KEPT_DIR "/var/tmp"
 
 /* A message that waits to be sent, or a request that waits for its reply. */
 struct kernel_item {
@@ -21,6 +25,7 @@ struct kernel_item {
 	struct buf data; /* the message */
 	struct frame f;
 	struct part msg_id;
+	bool runs; /* it is a cell */
 };
 TAILQ_HEAD(kernel_items, kernel_item);
 
@@ -32,13 +37,13 @@ struct kernel_seat {
 
 TAILQ_HEAD(kernel_seats, kernel_seat);
 
-struct kernel_watch; /* for its end */
+struct fdwatch;
 
 struct kernel_process {
 	pid_t pid;
 	uint64_t birth; /* clock ticks after boot, to tell it from another */
 	bool child;	/* of ours: it can be waited for */
-	struct kernel_watch *watch;
+	struct fdwatch *watch;	 /* for its end */
 	unsigned long long ooms; /* before it was started */
 };
 
@@ -50,18 +55,22 @@ struct kernel {
 	char *name, *cwd;
 	json_t *env;
 	bool interrupt_by_message;
+	bool warm;   /* nobody's yet */
+	bool shared; /* by all who ask for no more than its name */
 	char *dir, key[KERNEL_KEY_LEN + 1];
 
 	enum kernel_state state;
 	bool busy;
-	char *reason;
+	char *reason, *message; /* why it is dead: for programs, for people */
 	struct kernel_process process;
 	struct zlink *link;
-	struct loop_timer *timer; /* what it is for, the state says */
+	struct kernel_ports *ports; /* NULL: none are open */
+	struct loop_timer *timer;   /* what it is for, the state says */
 	int64_t deadline_ms;
 	bool ended; /* the process has; its last words are waited for */
 
 	char probe[33];	      /* the session of our own questions */
+	char identity[33];    /* on its sockets, kept for the next guestd */
 	bool heard, answered; /* iopub, and one of them */
 	char *session;	      /* the kernel's own */
 
@@ -69,19 +78,23 @@ struct kernel {
 	int64_t active_ms, active_wall_us;
 	struct kernel_items queue, pending;
 	size_t queued;
-	int npending;
-	LIST_HEAD(, kernel_listener) listeners;
+	int npending, ncells; /* of them, and of cells among them */
+	TAILQ_HEAD(, kernel_listener) listeners;
 
 	int connections;
-	struct kernel_seats seats; /* used last first */
+	LIST_HEAD(, kernel_client) clients;
+	struct kernel_seats seats; /* of those who left; used last first */
 	int nseats;
 	uint64_t orphaned; /* what the last client has not read; 0: nothing */
 };
 
 /* kernel.c */
+/* How many bytes of what a kernel said are kept for those who are behind. */
+uint64_t kernel_max_kept(const struct gateway *gw);
 void kernel_changed(struct kernel *k);
 void kernel_set_ready(struct kernel *k);
-void kernel_process_ended(struct kernel *k, const char *reason);
+void kernel_process_ended(struct kernel *k, char *reason /* takes */,
+			  char *message /* takes */);
 struct kernel *kernel_ref(struct kernel *k);
 void kernel_unref(struct kernel *k);
 
@@ -89,6 +102,12 @@ void kernel_unref(struct kernel *k);
 int kernel_process_start(struct kernel *k, struct sb_err *err);
 /* Watch the process that the kernel's folder tells of. */
 int kernel_process_adopt(struct kernel *k, struct sb_err *err);
+/* Write down what the next guestd of this boot needs to know. */
+int kernel_process_save(const struct kernel *k, struct sb_err *err);
+/* The same, where nothing is lost but that. */
+void kernel_process_note(const struct kernel *k);
+/* Make it the shared one of its name, also for the next guestd. */
+void kernel_share(struct kernel *k);
 /* Where it is written down; the caller's. */
 char *kernel_state_file(const struct kernel *k);
 void kernel_process_kill(struct kernel *k);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,11 +16,15 @@
 #include "common/fs.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "guest/fdwatch.h"
+#include "guest/kernel-log.h"
+#include "guest/kernel-ports.h"
 #include "guest/kernel-private.h"
 #include "guest/session.h"
 
 #define MAX_ARGS 256
 #define MAX_STATE 65536
+#define HOLD_S "30"
 
 /* Of the whole machine, and so of all memory groups in it. */
 static unsigned long long count_ooms(void)
@@ -35,101 +38,68 @@ static unsigned long long count_ooms(void)
 	return p ? strtoull(p + 10, NULL, 10) : 0;
 }
 
-/* When the process was started, 0 if it does not run. */
-static uint64_t birth_of(pid_t pid)
+static void explain(const struct kernel_process *p, int status,
+		    char **ret_reason, char **ret_message)
 {
-	autofree char *path = xasprintf("/proc/%d/stat", (int)pid);
-	autofree char *text = NULL;
-	const char *p;
-
-	if (fs_read(path, 4096, &text, NULL, NULL) < 0)
-		return 0;
-	/* The name may have any bytes; after it come state and numbers. */
-	p = strrchr(text, ')');
-	if (!p || strlen(p) < 4 || p[2] == 'Z')
-		return 0;
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	return p ? strtoull(p + 1, NULL, 10) : 0;
-}
-
-static char *explain(const struct kernel_process *p, int status)
-{
-	if (WIFEXITED(status))
-		return xasprintf("the kernel ended with exit code %d",
-				 WEXITSTATUS(status));
-	if (WTERMSIG(status) == SIGKILL && count_ooms() > p->ooms)
-		return xstrdup(
-			"the kernel was killed as the sandbox was out of "
-			"memory (oom)");
-	return xasprintf("the kernel was ended by signal %d (SIG%s)",
-			 WTERMSIG(status), sigabbrev_np(WTERMSIG(status)));
-}
-
-/* A kernel that is started again has another while this one is closed. */
-struct kernel_watch {
-	struct kernel *k;
-	uv_poll_t poll;
-	int pidfd;
-};
-
-static void on_unwatched(uv_handle_t *h)
-{
-	struct kernel_watch *w = h->data;
-
-	close(w->pidfd);
-	kernel_unref(w->k);
-	free(w);
+	if (WIFEXITED(status)) {
+		*ret_reason = xasprintf("exit %d", WEXITSTATUS(status));
+		*ret_message = xasprintf("the kernel ended with exit code %d",
+					 WEXITSTATUS(status));
+	} else if (WTERMSIG(status) == SIGKILL && count_ooms() > p->ooms) {
+		*ret_reason = xstrdup("oom");
+		*ret_message = xstrdup("the kernel was killed as there was no "
+				       "memory left (oom)");
+	} else {
+		*ret_reason = xasprintf("signal %d", WTERMSIG(status));
+		*ret_message = xasprintf(
+			"the kernel was ended by signal %d (SIG%s)",
+			WTERMSIG(status), sigabbrev_np(WTERMSIG(status)));
+	}
 }
 
 void kernel_process_forget(struct kernel *k)
 {
-	struct kernel_watch *w = steal(&k->process.watch);
+	struct fdwatch *w = steal(&k->process.watch);
 
-	if (w)
-		uv_close((uv_handle_t *)&w->poll, on_unwatched);
+	if (!w)
+		return;
+	fdwatch_free(w);
+	kernel_unref(k);
 }
 
 /*
  * The leader has ended.  While it is not reaped its number belongs to its
  * session, so this is the time to end what it left behind.
  */
-static void on_exit_of(uv_poll_t *poll, int status, int events)
+static void on_exit_of(void *arg)
 {
-	struct kernel *k = ((struct kernel_watch *)poll->data)->k;
+	struct kernel *k = arg;
 	struct kernel_process *p = &k->process;
-	autofree char *why = NULL;
+	char *reason, *message;
 	int wait_status = 0;
 
 	if (k->state == KERNEL_STOPPING || k->state == KERNEL_RESTARTING)
 		session_signal(p->pid, SIGKILL);
-	if (p->child && waitpid(p->pid, &wait_status, 0) == p->pid)
-		why = explain(p, wait_status);
-	else
-		why = xstrdup("the kernel ended; it is not known why");
+	if (p->child && waitpid(p->pid, &wait_status, 0) == p->pid) {
+		explain(p, wait_status, &reason, &message);
+	} else {
+		reason = xstrdup("unknown");
+		message = xstrdup("the kernel ended; it is not known why");
+	}
 	kernel_process_forget(k);
 	p->pid = 0;
-	kernel_process_ended(k, why);
+	kernel_process_ended(k, reason, message);
 }
 
 static int watch(struct kernel *k, struct sb_err *err)
 {
-	autoclose int fd = (int)syscall(SYS_pidfd_open, k->process.pid, 0);
-	struct kernel_watch *w;
+	struct fdwatch *w = fdwatch_new_pid(gateway_config(k->gw)->loop,
+					    k->process.pid, on_exit_of, k, err);
 
-	if (fd < 0)
-		return sb_fail(err, SB_BUSY, "cannot watch a kernel: %m");
-	w = xcalloc(1, sizeof(*w));
-	if (uv_poll_init(loop_uv(gateway_config(k->gw)->loop), &w->poll, fd) <
-	    0) {
-		free(w);
-		return sb_fail(err, SB_BUSY, "cannot watch a kernel");
-	}
-	w->k = kernel_ref(k);
-	w->pidfd = steal_fd(&fd);
-	w->poll.data = w;
+	if (!w)
+		return -1;
+	kernel_ref(k);
 	k->process.watch = w;
-	uv_poll_start(&w->poll, UV_READABLE, on_exit_of);
 	return 0;
 }
 
@@ -139,7 +109,7 @@ static int open_link(struct kernel *k, struct sb_err *err)
 
 	zlink_close(steal(&k->link));
 	k->heard = k->answered = false;
-	return zlink_open(gateway_config(k->gw)->loop, prefix,
+	return zlink_open(gateway_config(k->gw)->loop, prefix, k->identity,
 			  &kernel_zlink_ops, k, &k->link, err);
 }
 
@@ -194,20 +164,24 @@ static int write_connection(const struct kernel *k, const struct spawn_as *as,
 	return spawn_as_own(as, path, err);
 }
 
-/* What the next guestd of this boot needs to know. */
-static int write_state(const struct kernel *k, struct sb_err *err)
+int kernel_process_save(const struct kernel *k, struct sb_err *err)
 {
 	autofree char *path = kernel_state_file(k);
-	json_t *j = json_object();
+	json_t *j = json_object(), *ports = kernel_ports_save(k);
 
 	json_put(j, "name", json_str(k->name));
 	json_put(j, "pid", json_integer(k->process.pid));
 	json_put(j, "birth", json_integer((json_int_t)k->process.birth));
 	json_put(j, "key", json_str(k->key));
+	json_put(j, "identity", json_str(k->identity));
 	json_put(j, "cwd", json_str(k->cwd));
 	json_put(j, "interrupt_by_message",
 		 json_boolean(k->interrupt_by_message));
+	json_put(j, "warm", json_boolean(k->warm));
+	json_put(j, "shared", json_boolean(k->shared));
 	json_put(j, "env", json_incref(k->env));
+	if (ports)
+		json_put(j, "ports", ports);
 	return write_json(path, j, err);
 }
 
@@ -250,18 +224,16 @@ static int run(struct kernel *k, const struct spawn_as *as,
 	       struct sb_err *err)
 {
 	const struct gateway_config *cfg = gateway_config(k->gw);
-	autofree char *log = xasprintf("%s/log", k->dir);
 	autoclose int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	autoclose int out = -1;
 	int fd[3];
 
 	/* A file, and no pipe: the kernel may outlive us. */
-	unlink(log);
-	out = open(log, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-		   0600);
+	kernel_log_say(cfg->log, k->id, k->name, "the kernel starts");
+	out = kernel_log_open(cfg->log);
 	if (in < 0 || out < 0)
 		return sb_fail(err, sb_code_of_errno(errno),
-			       "cannot open '%s': %m", log);
+			       "cannot open /dev/null: %m");
 	fd[0] = in;
 	fd[1] = fd[2] = out;
 	k->process.ooms = count_ooms();
@@ -270,7 +242,7 @@ static int run(struct kernel *k, const struct spawn_as *as,
 		      err) < 0)
 		return sb_wrap(err, "kernel '%s'", k->name);
 	k->process.child = true;
-	k->process.birth = birth_of(k->process.pid);
+	k->process.birth = fdwatch_birth(k->process.pid);
 	return 0;
 }
 
@@ -314,6 +286,8 @@ static void set_env(struct spawn_as *as, const struct kernelspec *spec)
 		with = xasprintf("%s:%s", spec->path, path ? path : "");
 		spawn_as_setenv(as, "PATH", with);
 	}
+	/* Our own keeps what it has to say while there is no guestd. */
+	spawn_as_setenv(as, "SANDBOX_KERNEL_HOLD", HOLD_S);
 	json_object_foreach(json_object_get(spec->spec, "env"), name, value)
 		if (json_is_string(value) && *name && !strchr(name, '='))
 			spawn_as_setenv(as, name, json_string_value(value));
@@ -332,7 +306,7 @@ static int start_as(struct kernel *k, struct spawn_as *as,
 	    open_link(k, err) < 0 || run_spec(k, as, spec, err) < 0 ||
 	    watch(k, err) < 0)
 		return -1;
-	return write_state(k, err);
+	return kernel_process_save(k, err);
 }
 
 int kernel_process_start(struct kernel *k, struct sb_err *err)
@@ -354,10 +328,25 @@ int kernel_process_start(struct kernel *k, struct sb_err *err)
 	return r;
 }
 
-static int load_state(struct kernel *k, struct sb_err *err)
+void kernel_process_note(const struct kernel *k)
+{
+	struct sb_err err;
+
+	if (kernel_process_save(k, &err) < 0)
+		log_warn("kernel '%s': %s", k->id, err.msg);
+}
+
+void kernel_share(struct kernel *k)
+{
+	k->shared = true;
+	kernel_process_note(k);
+}
+
+static int load_state(struct kernel *k, json_t **ret_ports, struct sb_err *err)
 {
 	autofree char *path = kernel_state_file(k), *text = NULL;
 	autojson json_t *j = NULL;
+	const char *identity;
 	size_t len;
 
 	if (fs_read(path, MAX_STATE, &text, &len, err) < 0 ||
@@ -368,24 +357,33 @@ static int load_state(struct kernel *k, struct sb_err *err)
 	k->env = json_incref(json_object_get(j, "env"));
 	k->interrupt_by_message =
 		json_bool_or(j, "interrupt_by_message", false);
+	k->warm = json_bool_or(j, "warm", false);
+	k->shared = json_bool_or(j, "shared", false);
 	k->process.pid = (pid_t)json_int_or(j, "pid", 0);
 	k->process.birth = (uint64_t)json_int_or(j, "birth", 0);
 	snprintf(k->key, sizeof(k->key), "%s", json_str_or(j, "key", ""));
+	identity = json_str_or(j, "identity", NULL);
+	if (identity)
+		snprintf(k->identity, sizeof(k->identity), "%s", identity);
+	*ret_ports = json_incref(json_object_get(j, "ports"));
 	return 0;
 }
 
 int kernel_process_adopt(struct kernel *k, struct sb_err *err)
 {
-	if (load_state(k, err) < 0)
+	autojson json_t *ports = NULL;
+
+	if (load_state(k, &ports, err) < 0)
 		return -1;
 	if (k->process.pid <= 1 || !k->process.birth ||
-	    birth_of(k->process.pid) != k->process.birth)
+	    fdwatch_birth(k->process.pid) != k->process.birth)
 		return sb_fail(err, SB_NOTFOUND, "kernel '%s' has ended",
 			       k->id);
 	k->process.ooms = count_ooms();
-	if (watch(k, err) < 0)
+	if (watch(k, err) < 0 || open_link(k, err) < 0)
 		return -1;
-	return open_link(k, err);
+	kernel_ports_restore(k, ports);
+	return 0;
 }
 
 void kernel_process_kill(struct kernel *k)

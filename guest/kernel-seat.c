@@ -29,11 +29,30 @@ static void drop(struct kernel *k, struct kernel_seat *s)
 	free(s);
 }
 
-void kernel_seat_take(struct kernel *k, const char *session, uint64_t *ret_from,
-		      bool *ret_alone)
+/*
+ * A client that comes back knows sooner than we do that its old connection is
+ * dead, on which a minute may pass.
+ */
+static void replace(struct kernel *k, const char *session)
 {
-	struct kernel_seat *s = find(k, session);
+	struct kernel_client *c;
 
+	if (str_empty(session))
+		return;
+	LIST_FOREACH(c, &k->clients, next)
+		if (c->session && strcmp(c->session, session) == 0) {
+			c->on_replaced(c->arg);
+			return;
+		}
+}
+
+void kernel_seat_take(struct kernel *k, struct kernel_client *c,
+		      uint64_t *ret_from, bool *ret_alone)
+{
+	struct kernel_seat *s;
+
+	replace(k, c->session);
+	s = find(k, c->session);
 	*ret_alone = !k->connections && k->orphaned;
 	if (s)
 		*ret_from = s->from;
@@ -43,25 +62,37 @@ void kernel_seat_take(struct kernel *k, const char *session, uint64_t *ret_from,
 		*ret_from = kernel_journal_next(k->journal);
 	if (s)
 		drop(k, s);
+	LIST_INSERT_HEAD(&k->clients, c, next);
 	k->connections++;
 	k->orphaned = 0;
 }
 
-void kernel_seat_leave(struct kernel *k, const char *session, uint64_t next)
+bool kernel_seat_claimed(const struct kernel *k, struct part session)
+{
+	const struct kernel_client *c;
+
+	LIST_FOREACH(c, &k->clients, next)
+		if (c->has_session(c->arg, session))
+			return true;
+	return false;
+}
+
+void kernel_seat_leave(struct kernel *k, struct kernel_client *c, uint64_t next)
 {
 	struct kernel_seat *s;
 
+	LIST_REMOVE(c, next);
 	if (!--k->connections)
 		k->orphaned = next;
-	if (str_empty(session))
+	if (str_empty(c->session))
 		return;
-	s = find(k, session);
+	s = find(k, c->session);
 	if (s)
 		drop(k, s);
 	if (k->nseats == MAX_SEATS)
 		drop(k, TAILQ_LAST(&k->seats, kernel_seats));
 	s = xcalloc(1, sizeof(*s));
-	s->session = xstrdup(session);
+	s->session = xstrdup(c->session);
 	s->from = next;
 	TAILQ_INSERT_HEAD(&k->seats, s, next);
 	k->nseats++;

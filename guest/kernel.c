@@ -13,6 +13,8 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/token.h"
+#include "guest/kernel-log.h"
+#include "guest/kernel-ports.h"
 #include "guest/kernel-private.h"
 
 #define START_MS 60000	 /* to answer */
@@ -21,8 +23,6 @@
 #define LAST_WORDS_MS 50 /* for what it said before it ended */
 #define JOURNAL_MEMORY (4 * 1024 * 1024)
 #define JOURNAL_MAX (256 * 1024 * 1024)
-/* Not below /run, which is memory. */
-#define JOURNAL_DIR "/var/tmp"
 
 void kernel_new_id(char out[KERNEL_ID_LEN + 1])
 {
@@ -33,6 +33,13 @@ void kernel_new_id(char out[KERNEL_ID_LEN + 1])
 	hex[16] = "89ab"[hex[16] & 3];
 	sprintf(out, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
 		hex + 16, hex + 20);
+}
+
+uint64_t kernel_max_kept(const struct gateway *gw)
+{
+	uint64_t max = gateway_config(gw)->max_journal;
+
+	return max ? max : JOURNAL_MAX;
 }
 
 struct kernel *kernel_ref(struct kernel *k)
@@ -50,6 +57,7 @@ void kernel_unref(struct kernel *k)
 	explicit_bzero(k->key, sizeof(k->key));
 	free(k->session);
 	free(k->reason);
+	free(k->message);
 	free(k->name);
 	free(k->cwd);
 	free(k->dir);
@@ -61,6 +69,7 @@ void kernel_free(struct kernel *k)
 	gateway_remove(k->gw, k);
 	k->state = KERNEL_GONE;
 	kernel_changed(k);
+	kernel_ports_close(k);
 	zlink_close(steal(&k->link));
 	loop_timer_free(steal(&k->timer));
 	kernel_process_forget(k);
@@ -90,15 +99,22 @@ enum kernel_state kernel_state(const struct kernel *k)
 	return k->state;
 }
 
-const char *kernel_reason(const struct kernel *k)
+const char *kernel_message(const struct kernel *k)
 {
-	return k->reason;
+	return k->message;
 }
 
 /* Also of a cell that runs while another thread of the kernel says "idle". */
 bool kernel_is_busy(const struct kernel *k)
 {
-	return k->busy || k->npending || !TAILQ_EMPTY(&k->queue);
+	return k->busy || k->ncells || !TAILQ_EMPTY(&k->queue);
+}
+
+/* What others than our clients do there is not known. */
+bool kernel_is_free(const struct kernel *k)
+{
+	return k->state == KERNEL_READY && !k->ended && !k->ncells &&
+	       TAILQ_EMPTY(&k->queue);
 }
 
 int64_t kernel_active_ms(const struct kernel *k)
@@ -142,8 +158,10 @@ json_t *kernel_json(const struct kernel *k)
 	json_put(j, "last_activity", json_str(active));
 	json_put(j, "execution_state", json_str(state_name(k)));
 	json_put(j, "connections", json_integer(k->connections));
-	if (k->reason)
+	if (k->state == KERNEL_DEAD) {
 		json_put(j, "reason", json_str(k->reason));
+		json_put(j, "message", json_str(k->message));
+	}
 	if (k->process.pid)
 		json_put(j, "pid", json_integer(k->process.pid));
 	return j;
@@ -151,12 +169,12 @@ json_t *kernel_json(const struct kernel *k)
 
 void kernel_listen(struct kernel *k, struct kernel_listener *l)
 {
-	LIST_INSERT_HEAD(&k->listeners, l, next);
+	TAILQ_INSERT_TAIL(&k->listeners, l, next);
 }
 
-void kernel_unlisten(struct kernel_listener *l)
+void kernel_unlisten(struct kernel *k, struct kernel_listener *l)
 {
-	LIST_REMOVE(l, next);
+	TAILQ_REMOVE(&k->listeners, l, next);
 }
 
 void kernel_changed(struct kernel *k)
@@ -164,27 +182,33 @@ void kernel_changed(struct kernel *k)
 	struct kernel_listener *l, *next;
 
 	kernel_ref(k);
-	for (l = LIST_FIRST(&k->listeners); l; l = next) {
-		next = LIST_NEXT(l, next);
+	for (l = TAILQ_FIRST(&k->listeners); l; l = next) {
+		next = TAILQ_NEXT(l, next);
 		if (l->on_change)
 			l->on_change(l->arg);
 	}
 	kernel_unref(k);
 }
 
-static void die(struct kernel *k, const char *reason)
+static void set_reason(struct kernel *k, char *reason /* takes */,
+		       char *message /* takes */)
 {
-	autofree char *why = xstrdup(reason);
-
-	log_warn("kernel '%s' (%s): %s", k->id, k->name, why);
 	free(k->reason);
-	k->reason = steal(&why);
+	free(k->message);
+	k->reason = reason;
+	k->message = message;
+}
+
+static void die(struct kernel *k)
+{
+	log_warn("kernel '%s' (%s): %s", k->id, k->name, k->message);
+	kernel_log_say(gateway_config(k->gw)->log, k->id, k->name, k->message);
 	k->state = KERNEL_DEAD;
 	k->busy = false;
 	loop_timer_clear(k->timer);
 	zlink_close(steal(&k->link));
 	kernel_touch(k);
-	kernel_abort(k, k->reason);
+	kernel_abort(k, k->message);
 	kernel_say_state(k, "dead");
 	kernel_changed(k);
 }
@@ -194,7 +218,7 @@ static void begin(struct kernel *k)
 	k->state = KERNEL_STARTING;
 	k->busy = false;
 	k->ended = false;
-	free(steal(&k->reason));
+	set_reason(k, NULL, NULL);
 	kernel_touch(k);
 	k->deadline_ms = clock_ms() + START_MS;
 	kernel_probe(k);
@@ -206,10 +230,12 @@ static void start_again(struct kernel *k)
 	struct sb_err err;
 
 	free(steal(&k->session));
-	if (kernel_process_start(k, &err) < 0)
-		die(k, err.msg);
-	else
+	if (kernel_process_start(k, &err) < 0) {
+		set_reason(k, xstrdup("did not start"), xstrdup(err.msg));
+		die(k);
+	} else {
 		begin(k);
+	}
 	kernel_changed(k);
 }
 
@@ -226,8 +252,6 @@ static void remove_folder(struct kernel *k)
 /* The process is gone, and all that it said is here. */
 static void finish(struct kernel *k)
 {
-	autofree char *reason = steal(&k->reason);
-
 	switch (k->state) {
 	case KERNEL_STOPPING:
 		remove_folder(k);
@@ -237,14 +261,14 @@ static void finish(struct kernel *k)
 		start_again(k);
 		break;
 	default:
-		die(k, reason ? reason : "the kernel ended");
+		die(k);
 	}
 }
 
-void kernel_process_ended(struct kernel *k, const char *reason)
+void kernel_process_ended(struct kernel *k, char *reason /* takes */,
+			  char *message /* takes */)
 {
-	free(k->reason);
-	k->reason = xstrdup(reason);
+	set_reason(k, reason, message);
 	k->ended = true;
 	if (k->state == KERNEL_STOPPING || k->state == KERNEL_RESTARTING)
 		finish(k);
@@ -292,14 +316,15 @@ static struct kernel *kernel_new(struct gateway *gw, const char *id)
 		kernel_new_id(k->id);
 	k->dir = gateway_folder(gw, k->id);
 	random_hex(k->probe, sizeof(k->probe) / 2);
-	k->journal = kernel_journal_new(JOURNAL_DIR, JOURNAL_MEMORY,
-					cfg->max_journal ? cfg->max_journal
-							 : JOURNAL_MAX);
+	random_hex(k->identity, sizeof(k->identity) / 2);
+	k->journal = kernel_journal_new(KERNEL_KEPT_DIR, JOURNAL_MEMORY,
+					kernel_max_kept(gw));
 	k->timer = loop_timer_new(cfg->loop, on_timer, k);
 	TAILQ_INIT(&k->queue);
 	TAILQ_INIT(&k->pending);
+	LIST_INIT(&k->clients);
 	TAILQ_INIT(&k->seats);
-	LIST_INIT(&k->listeners);
+	TAILQ_INIT(&k->listeners);
 	kernel_touch(k);
 	gateway_add(gw, k);
 	return k;
@@ -313,6 +338,7 @@ int kernel_start(struct gateway *gw, const struct kernel_config *cfg,
 	k->name = xstrdup0(cfg->name);
 	k->cwd = xstrdup0(cfg->cwd);
 	k->env = cfg->env ? json_deep_copy(cfg->env) : json_object();
+	k->warm = cfg->warm;
 	random_hex(k->key, KERNEL_KEY_LEN / 2);
 	if (kernel_process_start(k, err) < 0) {
 		kernel_process_kill(k);
@@ -325,7 +351,8 @@ int kernel_start(struct gateway *gw, const struct kernel_config *cfg,
 	return 0;
 }
 
-int kernel_adopt(struct gateway *gw, const char *id, struct sb_err *err)
+int kernel_adopt(struct gateway *gw, const char *id, struct kernel **ret,
+		 struct sb_err *err)
 {
 	struct kernel *k = kernel_new(gw, id);
 
@@ -334,7 +361,9 @@ int kernel_adopt(struct gateway *gw, const char *id, struct sb_err *err)
 		kernel_free(k);
 		return -1;
 	}
+	k->orphaned = kernel_journal_next(k->journal);
 	begin(k);
+	*ret = k;
 	return 0;
 }
 
@@ -366,12 +395,15 @@ static void ask_to_end(struct kernel *k, bool restart)
 	loop_timer_set(k->timer, STOP_MS);
 }
 
+/*
+ * No status "restarting": by that a server says that it restarts a kernel by
+ * itself, and JupyterLab then tells its user that the kernel has died.
+ */
 void kernel_restart(struct kernel *k)
 {
 	if (k->state == KERNEL_STOPPING || k->state == KERNEL_RESTARTING)
 		return;
 	if (k->state == KERNEL_DEAD) {
-		kernel_say_state(k, "restarting");
 		start_again(k);
 		return;
 	}
@@ -381,7 +413,6 @@ void kernel_restart(struct kernel *k)
 	else
 		ask_to_end(k, true);
 	kernel_abort(k, "the kernel was restarted");
-	kernel_say_state(k, "restarting");
 	kernel_changed(k);
 }
 

@@ -14,6 +14,7 @@
 
 #define MAX_SPEC (256 * 1024)
 #define MAX_SPECS 256
+#define MAX_NAMED 150 /* bytes of names in a hint */
 #define OUR_SPEC "sandbox-python"
 
 bool kernelspec_name_is_good(const char *name)
@@ -70,8 +71,9 @@ static json_t *load(const char *dir)
 	return steal(&j);
 }
 
+/* language NULL: all of them. */
 static bool visit_dir(const char *dir, const char *prefix, const char *path,
-		      visit_fn fn, void *arg)
+		      const char *language, visit_fn fn, void *arg)
 {
 	DIR *d = dir ? opendir(dir) : NULL;
 	struct dirent *de;
@@ -88,7 +90,9 @@ static bool visit_dir(const char *dir, const char *prefix, const char *path,
 		s.name = xasprintf("%s%s%s", prefix ? prefix : "",
 				   prefix ? "-" : "", de->d_name);
 		s.path = xstrdup0(path);
-		if (s.spec)
+		if (s.spec &&
+		    (!language || strcmp(json_str_or(s.spec, "language", ""),
+					 language) == 0))
 			found = fn(&s, arg);
 		kernelspec_done(&s);
 	}
@@ -101,10 +105,11 @@ static bool visit_data_dir(const char *dir, visit_fn fn, void *arg)
 {
 	autofree char *kernels = xasprintf("%s/kernels", dir);
 
-	return visit_dir(kernels, NULL, NULL, fn, arg);
+	return visit_dir(kernels, NULL, NULL, NULL, fn, arg);
 }
 
-/* A folder with pyvenv.cfg is a virtual environment; its python comes first. */
+/* A folder with pyvenv.cfg is a virtual environment; its python comes first.
+ * Of our own kernels only Python's is another one there. */
 static bool visit_venvs(const struct kernelspec_paths *where, visit_fn fn,
 			void *arg)
 {
@@ -124,8 +129,9 @@ static bool visit_venvs(const struct kernelspec_paths *where, visit_fn fn,
 		struct stat st;
 
 		if (kernelspec_name_is_good(name) && stat(cfg, &st) == 0)
-			found = visit_dir(dir, name, bin, fn, arg) ||
-				visit_dir(where->own, name, bin, fn, arg);
+			found = visit_dir(dir, name, bin, NULL, fn, arg) ||
+				visit_dir(where->own, name, bin, "python", fn,
+					  arg);
 	}
 	if (d)
 		closedir(d);
@@ -152,7 +158,7 @@ static void visit_all(const struct kernelspec_paths *where, visit_fn fn,
 	    visit_data_dir("/usr/local/share/jupyter", fn, arg) ||
 	    visit_data_dir("/usr/share/jupyter", fn, arg))
 		return;
-	visit_dir(where->own, NULL, NULL, fn, arg);
+	visit_dir(where->own, NULL, NULL, NULL, fn, arg);
 }
 
 static bool collect(struct kernelspec *s, void *arg)
@@ -204,6 +210,32 @@ static bool match(struct kernelspec *s, void *arg)
 	return true;
 }
 
+/* Names the names that there are, as far as they fit. */
+static int fail_unknown(const struct kernelspec_paths *where, const char *name,
+			struct sb_err *err)
+{
+	autojson json_t *list = kernelspec_list(where);
+	autobuf struct buf b = { 0 };
+	const char *key;
+	json_t *spec;
+
+	json_object_foreach(json_object_get(list, "kernelspecs"), key, spec) {
+		if (b.len + strlen(key) > MAX_NAMED) {
+			buf_adds(&b, ", …");
+			break;
+		}
+		buf_addf(&b, "%s'%s'", b.len ? ", " : "", key);
+	}
+	sb_fail(err, SB_NOTFOUND, "there is no kernel '%.128s'", name);
+	if (!b.len)
+		return sb_hint(err, "there is none at all; images with Python "
+				    "and its kernel have one");
+	return sb_hint(err,
+		       "GET /api/kernelspecs lists those that there "
+		       "are: %s",
+		       b.p);
+}
+
 int kernelspec_find(const struct kernelspec_paths *where, const char *name,
 		    struct kernelspec *ret, struct sb_err *err)
 {
@@ -217,9 +249,7 @@ int kernelspec_find(const struct kernelspec_paths *where, const char *name,
 	visit_all(where, match, &search);
 	if (search.found)
 		return 0;
-	sb_fail(err, SB_NOTFOUND, "there is no kernel '%.128s'", search.name);
-	return sb_hint(err, "GET /api/kernelspecs lists those that there are; "
-			    "images with Python and its kernel have one");
+	return fail_unknown(where, search.name, err);
 }
 
 static json_t *resources(const struct kernelspec *s)

@@ -5,8 +5,10 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "common/http1.h"
 #include "common/json.h"
 #include "common/token.h"
+#include "guest/desktop.h"
 #include "guest/message.h"
 
 #define MAX_ENV_BYTES (32 * 1024)
@@ -179,25 +181,64 @@ static int parse_names(const json_t *msg, struct message_personalise *p,
 	return 0;
 }
 
+/* Or nothing. */
+static bool is_file_name(const char *s)
+{
+	return !s || (is_word(s, 128, "-_.") && s[0] != '.');
+}
+
+static int check_origins(const json_t *msg, struct sb_err *err)
+{
+	json_t *list = json_object_get(msg, "origins"), *j;
+	size_t i;
+
+	if (list && !json_is_array(list))
+		return sb_fail(err, SB_INVALID, "'origins' must be an array");
+	if (json_array_size(list) > MESSAGE_MAX_ORIGINS)
+		return sb_fail(err, SB_LIMIT, "more than %d origins",
+			       MESSAGE_MAX_ORIGINS);
+	json_array_foreach(list, i, j) {
+		const char *s = json_string_value(j);
+
+		if (!s || (strcmp(s, "*") != 0 && !http1_is_origin(s)))
+			return sb_fail(err, SB_INVALID,
+				       "origins[%zu] is not a web origin", i);
+	}
+	return 0;
+}
+
 /* How guestd itself is to be. */
 static int parse_server(const json_t *msg, struct message_personalise *p,
 			struct sb_err *err)
 {
-	long long port = 0;
+	long long port = 0, jupyter = 0, kernels, idle;
+	int width, height;
+	bool warm;
 
 	if (json_get_str(msg, "workspace", &p->workspace, err) < 0 ||
 	    json_get_str(msg, "server_log", &p->server_log, err) < 0 ||
+	    json_get_str(msg, "jupyter_log", &p->jupyter_log, err) < 0 ||
 	    json_get_int(msg, "server_port", 1, 65535, &port, err) < 0 ||
-	    json_get_bool(msg, "debug", &p->debug, err) < 0)
+	    json_get_str(msg, "display", &p->display, err) < 0 ||
+	    json_get_int(msg, "jupyter_port", 0, 65535, &jupyter, err) < 0 ||
+	    json_get_int(msg, "max_kernels", 1, 1000, &kernels, err) < 0 ||
+	    json_get_int(msg, "kernel_idle", 0, INT_MAX, &idle, err) < 0 ||
+	    json_get_bool(msg, "warm_kernel", &warm, err) < 0 ||
+	    json_get_bool(msg, "debug", &p->debug, err) < 0 ||
+	    check_origins(msg, err) < 0)
 		return -1;
+	if (p->display &&
+	    desktop_parse_size(p->display, &width, &height, err) < 0)
+		return sb_wrap(err, "'display'");
 	p->server_port = (int)port;
+	p->jupyter_port = (int)jupyter;
 	if (p->workspace && !is_mount_path(p->workspace))
 		return sb_fail(err, SB_INVALID,
 			       "'workspace' must be an absolute, plain path");
-	if (p->server_log &&
-	    (!is_word(p->server_log, 128, "-_.") || p->server_log[0] == '.'))
+	if (!is_file_name(p->server_log) || !is_file_name(p->jupyter_log))
 		return sb_fail(err, SB_INVALID,
-			       "'server_log' must be a plain file name");
+			       "'server_log' and 'jupyter_log' must be plain "
+			       "file names");
 	return 0;
 }
 
@@ -206,9 +247,11 @@ int message_parse_personalise(const json_t *msg,
 			      struct sb_err *err)
 {
 	static const char *const keys[] = {
-		"type",	  "id",		 "token",   "hostname",	 "env",
-		"mounts", "entropy",	 "time_ms", "workspace", "server_log",
-		"debug",  "server_port", NULL
+		"type",		"id",	       "token",	  "hostname",
+		"env",		"mounts",      "entropy", "time_ms",
+		"workspace",	"server_log",  "debug",	  "server_port",
+		"jupyter_port", "jupyter_log", "display", "max_kernels",
+		"kernel_idle",	"warm_kernel", "origins", NULL
 	};
 	struct message_personalise p = { 0 };
 	long long time_ms = 0;

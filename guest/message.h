@@ -12,6 +12,7 @@
 #include "common/err.h"
 
 #define MESSAGE_MAX_MOUNTS 8
+#define MESSAGE_MAX_ORIGINS 16
 #define MESSAGE_MAX_ENTROPY 64
 
 struct message_mount {
@@ -35,6 +36,9 @@ struct message_personalise {
 	const char *workspace;	/* NULL: not said, and so on */
 	const char *server_log; /* a file name */
 	int server_port;	/* 0: not said */
+	const char *display;	/* "1280x800" or "none" */
+	const char *jupyter_log;
+	int jupyter_port; /* 0: none */
 	bool debug;
 };
 

@@ -6,9 +6,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/http1.h"
 #include "common/util.h"
 #include "guest/control.h"
+#include "guest/desktop.h"
 #include "guest/options.h"
 
 static const char usage[] =
@@ -27,10 +30,15 @@ static const char usage[] =
 	"  --debug            log more, such as every request\n"
 	"  --languages FILE   how to run code (languages.json of the bundle)\n"
 	"  --share DIR        files of the pages (share of the bundle)\n"
+	"  --jupyterlab FILE  the program (jupyter-lab in PATH, or in\n"
+	"                     /opt/jupyterlab/bin)\n"
 	"  --jupyter-port N   another port, for Jupyter's clients\n"
 	"  --max-kernels N    how many kernels there may be (64)\n"
+	"  --journal MIB      how much of what a kernel says is kept (256)\n"
 	"  --cull-idle TIME   end kernels that were idle for TIME: 90, 15m, 2h\n"
 	"  --warm-kernel      keep one kernel started for the next who wants one\n"
+	"  --display SIZE     have a desktop, 1280x800, or none (none)\n"
+	"  --display-of :N    use the X server that is there as :N\n"
 	"  --origin URL       let pages of this web origin ask, '*' for any\n"
 	"  --version, --help\n";
 
@@ -53,10 +61,14 @@ static const struct {
 	{ "debug", FLAG, offsetof(struct options, debug) },
 	{ "languages", STR, offsetof(struct options, languages) },
 	{ "share", STR, offsetof(struct options, share) },
+	{ "jupyterlab", STR, offsetof(struct options, jupyterlab) },
 	{ "jupyter-port", NUM, offsetof(struct options, jupyter_port), 0, 65535 },
 	{ "max-kernels", NUM, offsetof(struct options, max_kernels), 1, 1000 },
+	{ "journal", NUM, offsetof(struct options, journal_mib), 8, 1000000 },
 	{ "cull-idle", TIME, offsetof(struct options, cull_s) },
 	{ "warm-kernel", FLAG, offsetof(struct options, warm_kernel) },
+	{ "display", STR, offsetof(struct options, display) },
+	{ "display-of", STR, offsetof(struct options, display_of) },
 	{ "origin", ORIGIN },
 	{ "version", VERSION },
 	{ "help", HELP },
@@ -80,6 +92,9 @@ static void add_origin(struct options *o, const char *origin)
 {
 	if (o->norigins == MAX_ORIGINS)
 		bad_usage("--origin was given too often");
+	if (strcmp(origin, "*") != 0 && !http1_is_origin(origin))
+		bad_usage("--origin wants what browsers send, such as "
+			  "https://lab.example or http://localhost:8080, or *");
 	o->origins[o->norigins++] = origin;
 }
 
@@ -120,11 +135,19 @@ static void take(struct options *o, int i, const char *arg)
 
 static void check(const struct options *o)
 {
+	struct sb_err err;
+	int width, height;
+
 	if (o->token_file && o->no_auth)
 		bad_usage("--token-file and --no-auth exclude each other");
 	if (o->control && (o->token_file || o->no_auth))
 		bad_usage(
 			"--control does not go with --token-file or --no-auth");
+	if (o->display && o->display_of)
+		bad_usage("--display and --display-of exclude each other");
+	if (o->display &&
+	    desktop_parse_size(o->display, &width, &height, &err) < 0)
+		bad_usage("--display: %s", err.msg);
 }
 
 void options_parse(int argc, char **argv, struct options *ret)

@@ -20,10 +20,13 @@ struct options {
 	bool debug;
 	const char *languages;
 	const char *share;
+	const char *jupyterlab;
 	long long jupyter_port;
 	long long max_kernels;
+	long long journal_mib;
 	long long cull_s;
 	bool warm_kernel;
+	const char *display, *display_of;
 	const char *origins[MAX_ORIGINS + 1];
 	size_t norigins;
 };

@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,22 +76,6 @@ void output_free(struct output *o)
 	free(o);
 }
 
-static int write_at(int fd, const char *data, size_t len, uint64_t pos)
-{
-	while (len) {
-		ssize_t n = pwrite(fd, data, len, (off_t)pos);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		data += n;
-		pos += n;
-		len -= n;
-	}
-	return 0;
-}
-
 /* Move the log to a file that nobody else can see. */
 static int spill(struct output *o)
 {
@@ -104,7 +87,7 @@ static int spill(struct output *o)
 		return -1;
 	}
 	fd = open(o->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0 || write_at(fd, o->mem.p, o->mem.len, 0) < 0) {
+	if (fd < 0 || fs_write_at(fd, o->mem.p, o->mem.len, 0) < 0) {
 		log_warn("cannot keep output in '%s': %m", o->dir);
 		return -1;
 	}
@@ -121,7 +104,7 @@ static int log_put(struct output *o, uint64_t pos, const void *data, size_t len)
 	if (o->fd < 0 && pos + len > OUTPUT_MEMORY && spill(o) < 0)
 		return -1;
 	if (o->fd >= 0)
-		return write_at(o->fd, data, len, pos);
+		return fs_write_at(o->fd, data, len, (off_t)pos);
 	inside = MIN(len, o->mem.len - pos);
 	if (inside)
 		memcpy(o->mem.p + pos, data, inside);
@@ -132,25 +115,16 @@ static int log_put(struct output *o, uint64_t pos, const void *data, size_t len)
 static size_t log_get(const struct output *o, uint64_t pos, void *data,
 		      size_t len)
 {
-	size_t got = 0;
+	ssize_t n;
 
 	len = MIN(len, o->end.pos - pos);
-	if (o->fd < 0) {
-		if (len)
-			memcpy(data, o->mem.p + pos, len);
-		return len;
+	if (o->fd >= 0) {
+		n = fs_read_at(o->fd, data, len, (off_t)pos);
+		return n < 0 ? 0 : (size_t)n;
 	}
-	while (got < len) {
-		ssize_t n = pread(o->fd, (char *)data + got, len - got,
-				  (off_t)(pos + got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		got += n;
-	}
-	return got;
+	if (len)
+		memcpy(data, o->mem.p + pos, len);
+	return len;
 }
 
 static void advance(struct place *p, enum output_stream stream, size_t len)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "guest/desktop.h"
 #include "guest/run.h"
 #include "guest/signame.h"
 #include "guest/text.h"
@@ -135,6 +136,7 @@ int run_as(struct guestd *g, const struct run_params *r, struct spawn_as **ret,
 
 	if (spawn_as_new(r->user, &as, err) < 0)
 		return -1;
+	desktop_put_env(g->desktop, as);
 	spawn_as_read_env(as, file);
 	json_object_foreach((json_t *)r->env, name, value)
 		spawn_as_setenv(as, name, json_string_value(value));

@@ -93,6 +93,11 @@ const char *spawn_as_user(const struct spawn_as *as)
 	return as->user;
 }
 
+uid_t spawn_as_uid(const struct spawn_as *as)
+{
+	return as->uid;
+}
+
 static char **find_env(const struct spawn_as *as, const char *name, size_t len)
 {
 	for (size_t i = 0; i < as->nenv; i++)

@@ -42,6 +42,7 @@ char *spawn_as_find(const struct spawn_as *as, const char *program);
 int spawn_as_own(const struct spawn_as *as, const char *path,
 		 struct sb_err *err);
 const char *spawn_as_user(const struct spawn_as *as);
+uid_t spawn_as_uid(const struct spawn_as *as);
 /* NULL if it is not set. */
 const char *spawn_as_getenv(const struct spawn_as *as, const char *name);
 

@@ -44,6 +44,7 @@ static int take_entry(const char *name, const json_t *entry,
 	if (json_get_str(entry, "extension", &tc->extension, err) < 0 ||
 	    json_get_str(entry, "compile", &tc->compile, err) < 0 ||
 	    json_get_str(entry, "run", &tc->run, err) < 0 ||
+	    json_get_str(entry, "kernel", &tc->kernel, err) < 0 ||
 	    json_get_str(entry, "image", &tc->image, err) < 0)
 		return -1;
 	tc->needs = json_object_get(entry, "needs");

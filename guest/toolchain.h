@@ -11,6 +11,7 @@
 struct toolchain {
 	json_t *table;
 	const char *name, *extension, *compile, *run, *image;
+	const char *kernel; /* specification of one that keeps state, or NULL */
 	const json_t *needs; /* names of programs */
 };
 

@@ -2,352 +2,272 @@
 /*
  * The page of a terminal: xterm.js on the WebSocket /v1/terminal/ws.
  *
- *   /terminal/#token=T   the token stays in the browser; it buys a one-time
- *                        ticket for each connection
- *   /terminal/?ticket=T  a ticket from someone who has the token; good once
- *   ?id=ID&view=1        a terminal that is open already, to look at only
- *   ?command&cwd&user    for a new one
+ *   /terminal/#token=T, /terminal/?ticket=T  as line.js has them
+ *   ?id=ID&view=1      a terminal that is open already, to look at only
+ *   ?command&cwd&user  for a new one
  */
-"use strict";
+import { $, asked, call, isSet, newTicket, onLogin, retry, setAddress, show,
+	 socketUrl, takeTicket, worked } from "./line.js";
 
-(() => {
-	const ACK_EVERY = 32 * 1024; /* bytes; the server's window is 256 KiB */
-	const PASTE_PIECE = 16 * 1024;
-	const FIRST_WAIT = 500, MAX_WAIT = 10000; /* ms between attempts */
-	const base = new URL("../", location.href);
-	const $ = (id) => document.getElementById(id);
-	const asked = new URLSearchParams(location.search);
-	const viewOnly = ["", "1", "true", "yes"].includes(asked.get("view"));
+const ACK_EVERY = 32 * 1024; /* bytes; the server's window is 256 KiB */
+const PASTE_PIECE = 16 * 1024;
+const PATH = "v1/terminal/ws";
+const viewOnly = isSet("view");
 
-	const theme = {
-		background: "#12151d", foreground: "#d5dbe8",
-		cursor: "#7fd1a8", cursorAccent: "#12151d",
-		selection: "rgba(120, 150, 220, 0.35)",
-		black: "#232936", red: "#e8757f", green: "#8ccf7e",
-		yellow: "#e5c07b", blue: "#6ea8fe", magenta: "#c792ea",
-		cyan: "#6fd3d9", white: "#d5dbe8",
-		brightBlack: "#5d677e", brightRed: "#ff8f97",
-		brightGreen: "#a6e398", brightYellow: "#f5d491",
-		brightBlue: "#93c0ff", brightMagenta: "#ddb3f8",
-		brightCyan: "#94e6ea", brightWhite: "#ffffff",
-	};
-	const term = new Terminal.Terminal({
-		cursorBlink: true,
-		disableStdin: viewOnly,
-		fontFamily: '"JetBrains Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace',
-		fontSize: 14,
-		lineHeight: 1.15,
-		scrollback: 10000,
-		theme,
-	});
+const theme = {
+	background: "#12151d", foreground: "#d5dbe8",
+	cursor: "#7fd1a8", cursorAccent: "#12151d",
+	selection: "rgba(120, 150, 220, 0.35)",
+	black: "#232936", red: "#e8757f", green: "#8ccf7e",
+	yellow: "#e5c07b", blue: "#6ea8fe", magenta: "#c792ea",
+	cyan: "#6fd3d9", white: "#d5dbe8",
+	brightBlack: "#5d677e", brightRed: "#ff8f97",
+	brightGreen: "#a6e398", brightYellow: "#f5d491",
+	brightBlue: "#93c0ff", brightMagenta: "#ddb3f8",
+	brightCyan: "#94e6ea", brightWhite: "#ffffff",
+};
+const term = new Terminal.Terminal({
+	cursorBlink: true,
+	disableStdin: viewOnly,
+	fontFamily: '"JetBrains Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace',
+	fontSize: 14,
+	lineHeight: 1.15,
+	scrollback: 10000,
+	theme,
+});
 
-	let token = takeToken();
-	let ticket = asked.get("ticket");
-	let id = asked.get("id");
-	let socket = null;
-	let known = false;	/* the offset is that of this terminal */
-	let offset = 0;		/* of the next byte of output */
-	let acked = 0;
-	let replayUntil = 0;	/* what answers old output is not sent */
-	let decoder = new TextDecoder();
-	let wait = FIRST_WAIT;
-	let timer = 0;
-	let ended = false;
-	const encoder = new TextEncoder();
+let id = asked.get("id");
+let socket = null;
+let known = false;	/* the offset is that of this terminal */
+let offset = 0;		/* of the next byte of output */
+let acked = 0;
+let replayUntil = 0;	/* what answers old output is not sent */
+let decoder = new TextDecoder();
+let ended = false;
+const encoder = new TextEncoder();
 
-	/* Out of the address, where it would be seen and copied. */
-	function takeToken() {
-		const hash = new URLSearchParams(location.hash.slice(1));
-		const given = hash.get("token");
+function keepAddress() {
+	const names = {};
 
-		if (given)
-			sessionStorage.setItem("token", given);
-		return given || sessionStorage.getItem("token");
-	}
+	if (id)
+		names.id = id;
+	if (viewOnly)
+		names.view = "1";
+	setAddress(names);
+}
 
-	/* The address under which a reload finds the terminal again. */
-	function setAddress() {
-		const query = new URLSearchParams();
+function showFacts() {
+	const facts = [`${term.cols}×${term.rows}`, id];
 
-		if (id)
-			query.set("id", id);
-		if (viewOnly)
-			query.set("view", "1");
-		history.replaceState(null, "", location.pathname +
-			(id || viewOnly ? "?" + query : ""));
-	}
+	if (viewOnly)
+		facts.unshift("view only");
+	$("facts").textContent = known ? facts.join(" · ") : "";
+}
 
-	function show(state, text, button, action) {
-		$("bar").dataset.state = state;
-		$("status").textContent = text;
-		$("again").hidden = !button;
-		$("again").textContent = button || "";
-		$("again").onclick = action || null;
-	}
+async function isGone() {
+	if (!id)
+		return false;
+	const reply = await call("GET", "v1/terminals/" +
+				 encodeURIComponent(id));
 
-	function showFacts() {
-		const facts = [`${term.cols}×${term.rows}`, id];
+	return reply.status === 404;
+}
 
-		if (viewOnly)
-			facts.unshift("view only");
-		$("facts").textContent = known ? facts.join(" · ") : "";
-	}
+async function connect() {
+	let pass = takeTicket();
 
-	function askForToken(why) {
-		show("failed", "Not connected");
-		$("why").textContent = why || "";
-		$("login").hidden = false;
-		$("token").focus();
-	}
-
-	async function call(method, path, body) {
-		const headers = { "Content-Type": "application/json" };
-
-		if (token)
-			headers.Authorization = "Bearer " + token;
-		return fetch(new URL(path, base), {
-			method, headers, cache: "no-store",
-			body: body && JSON.stringify(body),
-		});
-	}
-
-	/* Browsers cannot send a token with a WebSocket, but a ticket. */
-	async function newTicket() {
-		const reply = await call("POST", "v1/tickets",
-					 { path: "/v1/terminal/ws" });
-
-		if (reply.status === 401) {
-			const problem = await reply.json().catch(() => ({}));
-
-			sessionStorage.removeItem("token");
-			askForToken(token ? problem.detail : "");
-			return null;
-		}
-		if (!reply.ok)
-			throw new Error("no ticket");
-		return (await reply.json()).ticket;
-	}
-
-	async function isGone() {
-		if (!id)
-			return false;
-		const reply = await call("GET", "v1/terminals/" +
-					 encodeURIComponent(id));
-
-		return reply.status === 404;
-	}
-
-	async function connect() {
-		let pass = ticket;
-
-		clearTimeout(timer);
-		ticket = null;
-		try {
-			if (!pass) {
-				pass = await newTicket();
-				if (!pass)
-					return;
-				if (await isGone()) {
-					finish(`Terminal ${id} is gone`, "failed");
-					return;
-				}
+	try {
+		if (!pass) {
+			pass = await newTicket(PATH);
+			if (!pass)
+				return;
+			if (await isGone()) {
+				finish(`Terminal ${id} is gone`, "failed");
+				return;
 			}
-		} catch (e) {
-			retry();
-			return;
 		}
-		openSocket(pass);
+	} catch (e) {
+		tryAgain();
+		return;
 	}
+	openSocket(pass);
+}
 
-	function openSocket(pass) {
-		const url = new URL("v1/terminal/ws", base);
-		const query = url.searchParams;
+function openSocket(pass) {
+	const url = socketUrl(PATH, pass);
+	const query = url.searchParams;
 
-		url.protocol = base.protocol === "https:" ? "wss:" : "ws:";
-		query.set("ticket", pass);
-		if (id)
-			query.set("id", id);
-		else
-			for (const name of ["command", "cwd", "user"])
-				if (asked.get(name))
-					query.set(name, asked.get(name));
-		if (known)
-			query.set("offset", offset);
-		if (viewOnly)
-			query.set("view", "1");
-		else
-			for (const [name, n] of Object.entries(fitting()))
-				query.set(name, n);
-		socket = new WebSocket(url);
-		socket.binaryType = "arraybuffer";
-		socket.onmessage = (e) => typeof e.data === "string"
-			? onText(JSON.parse(e.data)) : onBytes(e.data);
-		socket.onclose = onClose;
-	}
+	if (id)
+		query.set("id", id);
+	else
+		for (const name of ["command", "cwd", "user"])
+			if (asked.get(name))
+				query.set(name, asked.get(name));
+	if (known)
+		query.set("offset", offset);
+	if (viewOnly)
+		query.set("view", "1");
+	else
+		for (const [name, n] of Object.entries(fitting()))
+			query.set(name, n);
+	socket = new WebSocket(url);
+	socket.binaryType = "arraybuffer";
+	socket.onmessage = (e) => typeof e.data === "string"
+		? onText(JSON.parse(e.data)) : onBytes(e.data);
+	socket.onclose = onClose;
+}
 
-	function onClose() {
-		socket = null;
-		if (!ended)
-			retry();
-	}
+function onClose() {
+	socket = null;
+	if (!ended)
+		tryAgain();
+}
 
-	function retry() {
-		const seconds = Math.ceil(wait / 1000);
+function tryAgain() {
+	retry("Connection lost", connect);
+}
 
-		show("connecting", `Connection lost, trying again in ${seconds} s`,
-		     "Now", connect);
-		timer = setTimeout(connect, wait);
-		wait = Math.min(2 * wait, MAX_WAIT);
-	}
+function finish(text, state) {
+	ended = true;
+	show(state, text, viewOnly ? "" : "New terminal", startAnew);
+}
 
-	function finish(text, state) {
-		ended = true;
-		show(state, text, viewOnly ? "" : "New terminal", startAnew);
-	}
+function startAnew() {
+	id = null;
+	known = ended = false;
+	worked();
+	keepAddress();
+	term.reset();
+	term.focus();
+	show("connecting", "Connecting…");
+	connect();
+}
 
-	function startAnew() {
-		id = null;
-		known = ended = false;
-		wait = FIRST_WAIT;
-		setAddress();
+function onHello(m) {
+	if (!known || m.offset !== offset) {
 		term.reset();
-		term.focus();
-		show("connecting", "Connecting…");
-		connect();
+		decoder = new TextDecoder();
+		replayUntil = m.end || 0;
 	}
+	known = true;
+	id = m.id;
+	offset = acked = m.offset;
+	worked();
+	send({ type: "ack", offset });
+	keepAddress();
+	if (viewOnly)
+		term.resize(m.cols, m.rows);
+	else
+		fit();
+	showFacts();
+	show("open", m.skipped ? "Connected; some output was skipped"
+			       : "Connected");
+}
 
-	function onHello(m) {
-		if (!known || m.offset !== offset) {
-			term.reset();
-			decoder = new TextDecoder();
-			replayUntil = m.end || 0;
-		}
-		known = true;
-		id = m.id;
-		offset = acked = m.offset;
-		wait = FIRST_WAIT;
-		send({ type: "ack", offset });
-		setAddress();
-		if (viewOnly)
-			term.resize(m.cols, m.rows);
-		else
-			fit();
+function onText(m) {
+	if (m.type === "hello") {
+		onHello(m);
+	} else if (m.type === "resize") {
+		term.resize(m.cols, m.rows);
 		showFacts();
-		show("open", m.skipped ? "Connected; some output was skipped"
-				       : "Connected");
+	} else if (m.type === "exit") {
+		finish(m.signal ? `Ended by ${m.signal}`
+				: `Ended with exit code ${m.exit_code}`,
+		       "ended");
+	} else if (m.type === "error") {
+		$("status").textContent = m.detail;
 	}
+}
 
-	function onText(m) {
-		if (m.type === "hello") {
-			onHello(m);
-		} else if (m.type === "resize") {
-			term.resize(m.cols, m.rows);
-			showFacts();
-		} else if (m.type === "exit") {
-			finish(m.signal ? `Ended by ${m.signal}`
-					: `Ended with exit code ${m.exit_code}`,
-			       "ended");
-		} else if (m.type === "error") {
-			$("status").textContent = m.detail;
-		}
-	}
+function onBytes(data) {
+	offset += data.byteLength;
+	term.write(decoder.decode(data, { stream: true }));
+	setTimeout(acknowledge, 0);
+}
 
-	function onBytes(data) {
-		offset += data.byteLength;
-		term.write(decoder.decode(data, { stream: true }));
+/* Once the terminal has worked through what it was given. */
+function acknowledge() {
+	if (term._core.writeBuffer.length) {
 		setTimeout(acknowledge, 0);
+	} else if (offset - acked >= ACK_EVERY) {
+		acked = offset;
+		send({ type: "ack", offset });
 	}
+}
 
-	/* Once the terminal has worked through what it was given. */
-	function acknowledge() {
-		if (term._core.writeBuffer.length) {
-			setTimeout(acknowledge, 0);
-		} else if (offset - acked >= ACK_EVERY) {
-			acked = offset;
-			send({ type: "ack", offset });
-		}
-	}
+function send(message) {
+	if (socket && socket.readyState === WebSocket.OPEN)
+		socket.send(message instanceof Uint8Array
+			? message : JSON.stringify(message));
+}
 
-	function send(message) {
-		if (socket && socket.readyState === WebSocket.OPEN)
-			socket.send(message instanceof Uint8Array
-				? message : JSON.stringify(message));
-	}
+/* How many columns and rows the window has room for. */
+function fitting() {
+	const cell = term._core.renderer.dimensions;
+	const style = getComputedStyle($("screen"));
+	const width = $("screen").clientWidth -
+		parseFloat(style.paddingLeft) -
+		parseFloat(style.paddingRight) -
+		term._core.viewport.scrollBarWidth;
+	const height = $("screen").clientHeight -
+		parseFloat(style.paddingTop) -
+		parseFloat(style.paddingBottom);
 
-	/* How many columns and rows the window has room for. */
-	function fitting() {
-		const cell = term._core.renderer.dimensions;
-		const style = getComputedStyle($("screen"));
-		const width = $("screen").clientWidth -
-			parseFloat(style.paddingLeft) -
-			parseFloat(style.paddingRight) -
-			term._core.viewport.scrollBarWidth;
-		const height = $("screen").clientHeight -
-			parseFloat(style.paddingTop) -
-			parseFloat(style.paddingBottom);
-
-		if (!cell.actualCellWidth || !cell.actualCellHeight)
-			return { cols: term.cols, rows: term.rows };
-		return {
-			cols: Math.max(2, Math.min(1000,
-				Math.floor(width / cell.actualCellWidth))),
-			rows: Math.max(1, Math.min(1000,
-				Math.floor(height / cell.actualCellHeight))),
-		};
-	}
-
-	function fit() {
-		const size = fitting();
-
-		if (viewOnly)
-			return;
-		if (size.cols !== term.cols || size.rows !== term.rows)
-			term.resize(size.cols, size.rows);
-		send({ type: "resize", ...size });
-		showFacts();
-	}
-
-	function onKey(e) {
-		if (e.type !== "keydown" || !e.ctrlKey || !e.shiftKey)
-			return true;
-		if (e.code === "KeyC" && term.hasSelection()) {
-			document.execCommand("copy");
-			e.preventDefault();
-			return false;
-		}
-		return e.code !== "KeyV"; /* the browser pastes */
-	}
-
-	function onData(text) {
-		const bytes = encoder.encode(text);
-
-		if (viewOnly || offset < replayUntil)
-			return;
-		for (let i = 0; i < bytes.length; i += PASTE_PIECE)
-			send(bytes.subarray(i, i + PASTE_PIECE));
-	}
-
-	term.open($("screen"));
-	/* For those who automate the page. */
-	$("screen").terminal = term;
-	$("screen").dropConnection = () => socket && socket.close(4000);
-	term.attachCustomKeyEventHandler(onKey);
-	term.on("data", onData);
-	term.on("title", (title) => {
-		document.title = title ? `${title} – Terminal` : "Terminal";
-	});
-	addEventListener("resize", fit);
-	$("login").onsubmit = (e) => {
-		e.preventDefault();
-		token = $("token").value.trim();
-		sessionStorage.setItem("token", token);
-		$("token").value = "";
-		$("login").hidden = true;
-		show("connecting", "Connecting…");
-		term.focus();
-		connect();
+	if (!cell.actualCellWidth || !cell.actualCellHeight)
+		return { cols: term.cols, rows: term.rows };
+	return {
+		cols: Math.max(2, Math.min(1000,
+			Math.floor(width / cell.actualCellWidth))),
+		rows: Math.max(1, Math.min(1000,
+			Math.floor(height / cell.actualCellHeight))),
 	};
-	setAddress();
+}
+
+function fit() {
+	const size = fitting();
+
+	if (viewOnly)
+		return;
+	if (size.cols !== term.cols || size.rows !== term.rows)
+		term.resize(size.cols, size.rows);
+	send({ type: "resize", ...size });
+	showFacts();
+}
+
+function onKey(e) {
+	if (e.type !== "keydown" || !e.ctrlKey || !e.shiftKey)
+		return true;
+	if (e.code === "KeyC" && term.hasSelection()) {
+		document.execCommand("copy");
+		e.preventDefault();
+		return false;
+	}
+	return e.code !== "KeyV"; /* the browser pastes */
+}
+
+function onData(text) {
+	const bytes = encoder.encode(text);
+
+	if (viewOnly || offset < replayUntil)
+		return;
+	for (let i = 0; i < bytes.length; i += PASTE_PIECE)
+		send(bytes.subarray(i, i + PASTE_PIECE));
+}
+
+term.open($("screen"));
+/* For those who automate the page. */
+$("screen").terminal = term;
+$("screen").dropConnection = () => socket && socket.close(4000);
+term.attachCustomKeyEventHandler(onKey);
+term.on("data", onData);
+term.on("title", (title) => {
+	document.title = title ? `${title} – Terminal` : "Terminal";
+});
+addEventListener("resize", fit);
+onLogin(() => {
 	term.focus();
 	connect();
-})();
+});
+keepAddress();
+term.focus();
+connect();
