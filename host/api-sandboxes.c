@@ -236,10 +236,19 @@ static const struct http_field create_in[] = {
 	{ "shared_dir", HTTP_STR, "Where the share is in the guest" },
 	{ "server_port", HTTP_INT, "guestd's, in the guest", .min = 1,
 	  .max = 65535 },
-	{ "jupyter_port", HTTP_INT, "The gateway's, in the guest", .min = 1,
+	{ "origins", HTTP_LIST,
+	  "Web origins whose pages may ask guestd; *: all", .of = HTTP_STR },
+	{ "jupyter_port", HTTP_INT, "The gateway's, in the guest; 0: none",
 	  .max = 65535 },
+	{ "max_kernels", HTTP_INT, "How many kernels it may have", .min = 1,
+	  .max = 1000 },
+	{ "kernel_idle", HTTP_INT | HTTP_STR | HTTP_NULL,
+	  "When an idle kernel without a client ends: seconds, or 15m; null: "
+	  "never" },
+	{ "warm_kernel", HTTP_BOOL,
+	  "Keep one kernel started for the next who wants one" },
 	{ "server_log", HTTP_STR, "guestd's log, in the share" },
-	{ "jupyter_log", HTTP_STR, "The gateway's log, in the share" },
+	{ "jupyter_log", HTTP_STR, "The kernels' log, in the share" },
 	{ 0 },
 };
 

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/httpd-ticket.h"
 #include "common/json.h"
 #include "host/api.h"
 #include "host/api-util.h"
 #include "host/doctor.h"
+#include "host/door.h"
 #include "host/events.h"
 #include "host/template.h"
 
@@ -23,6 +25,8 @@ static void api_health(struct http_req *req)
 	json_put(o, "pid", json_integer(getpid()));
 	json_put(o, "uptime_s",
 		 json_integer((clock_ms() - d->started_ms) / 1000));
+	if (d->door)
+		json_put(o, "url", json_str(door_url(d->door)));
 	http_reply_json(req, 200, o);
 }
 
@@ -114,6 +118,17 @@ static void api_doctor(struct http_req *req)
 	task_start(x->d->loop, examine, examined, x);
 }
 
+static void post_ticket(struct http_req *req)
+{
+	struct ticket_box *box;
+	struct sb_err err;
+
+	if (door_tickets(http_ctx(req), &box, &err) < 0)
+		http_fail(req, &err);
+	else
+		http_ticket_post(req, box, true);
+}
+
 static const struct http_field events_in[] = {
 	{ "sandbox", HTTP_STR, "Only of this one: id or name" },
 	{ 0 },
@@ -126,6 +141,7 @@ static const struct http_schema health_schema = {
 		{ "version", HTTP_STR, "Of sandboxd" },
 		{ "pid", HTTP_INT, "Its process id" },
 		{ "uptime_s", HTTP_INT, "Seconds since it started" },
+		{ "url", HTTP_STR, "Where it listens on TCP", .maybe = true },
 		{ 0 } },
 	"That sandboxd is well",
 	"{'status': 'ok', 'version': '0.1.0', 'pid': 300, 'uptime_s': 60}",
@@ -215,6 +231,13 @@ const struct http_route system_routes[] = {
 	  "What the daemon finds wrong with this host", .out = doctor_out },
 	{ "GET", "/v1/templates", api_templates, 0,
 	  "The templates that can be named", .out = templates_out },
+	{ "POST", "/v1/tickets", post_ticket, 0,
+	  "Make a one-time ticket for a URL", { NULL }, http_ticket_path_in,
+	  http_ticket_out, { SB_BUSY, SB_MISSING },
+	  .example = "{'path': '/v1/sandboxes/demo/v1/vnc/view'}",
+	  .text = "For links and WebSockets of a page, which cannot send a "
+		  "header, on sandboxd's TCP port: the token itself must not "
+		  "be in a URL. No guest sees the ticket." },
 	{ 0 },
 };
 /* clang-format on */

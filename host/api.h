@@ -5,9 +5,12 @@
 
 #include "common/httpd.h"
 
+extern const struct http_route console_routes[];
 extern const struct http_route image_routes[];
 extern const struct http_route log_routes[];
+extern const struct http_route page_routes[];
 extern const struct http_route port_routes[];
+extern const struct http_route proxy_routes[];
 extern const struct http_route sandbox_routes[];
 extern const struct http_route system_routes[];
 

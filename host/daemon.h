@@ -13,6 +13,8 @@
 #include "host/image.h"
 #include "host/sandbox.h"
 
+struct door;
+struct static_site;
 struct subscriber;
 LIST_HEAD(subscriber_list, subscriber);
 struct follower;
@@ -24,10 +26,12 @@ struct failure {
 	char *event; /* JSON */
 };
 #define DAEMON_FAILURES 16
+#define DAEMON_PAGES 2
 
 struct daemon {
 	struct loop *loop;
 	struct httpd *httpd;
+	struct door *door; /* NULL: there is but the UNIX socket */
 	struct settings cfg;
 	char *state_dir;
 	char *images_dir, *recipes_dir, *bundle_dir;
@@ -42,6 +46,8 @@ struct daemon {
 	struct follower_list followers;		  /* logs.c */
 	struct failure failures[DAEMON_FAILURES]; /* events.c; a ring */
 	size_t nfailures;
+	struct static_site
+		*pages[DAEMON_PAGES]; /* api-pages.c; NULL at first */
 
 	pthread_mutex_t vm_lock; /* guards the opening of vm */
 	struct vm_host *vm;	 /* NULL until first used */

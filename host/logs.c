@@ -55,9 +55,12 @@ static int locate(struct daemon *d, const struct sandbox *sb,
 	if (strcmp(source, "serial") == 0) {
 		l->dir = sandbox_path(sb, "vm");
 		l->file = xstrdup("serial.log");
-	} else if (strcmp(source, "guestd") == 0) {
+	} else if (strcmp(source, "guestd") == 0 ||
+		   strcmp(source, "kernel") == 0) {
 		l->dir = sandbox_path(sb, "share");
-		l->file = xasprintf("logs/%s", sb->spec.server_log);
+		l->file = xasprintf("logs/%s", source[0] == 'g'
+						       ? sb->spec.server_log
+						       : sb->spec.jupyter_log);
 		l->rotates = true;
 	} else if (strcmp(source, "qemu") == 0) {
 		if (daemon_vm(d, &vm, err) < 0)
@@ -68,7 +71,8 @@ static int locate(struct daemon *d, const struct sandbox *sb,
 		*slash = '\0';
 	} else {
 		return sb_fail(err, SB_INVALID,
-			       "source '%s' is not serial, guestd or qemu",
+			       "source '%s' is not serial, guestd, kernel or "
+			       "qemu",
 			       source);
 	}
 	return 0;

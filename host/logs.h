@@ -3,14 +3,14 @@
 
 /*
  * The logs of a sandbox: they are files on the host, so they can be read when
- * the guest is dead.  The guest writes two of them: their size is bounded here
+ * the guest is dead.  The guest writes most of them: their size is bounded here
  * and their names are not trusted.
  */
 
 #include "common/log-read.h"
 #include "host/daemon.h"
 
-/* Open one; source is "serial", "guestd" or "qemu". */
+/* Open one; source is "serial", "guestd", "kernel" or "qemu". */
 struct logs;
 int logs_open(struct daemon *d, const struct sandbox *sb, const char *source,
 	      struct logs **ret, struct sb_err *err);

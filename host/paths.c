@@ -103,6 +103,11 @@ char *paths_log(void)
 	return below(paths_state(), "sandboxd.log");
 }
 
+char *paths_token(void)
+{
+	return below(paths_state(), "token");
+}
+
 char *paths_config(void)
 {
 	char *path = env_path("SANDBOX_CONFIG");

@@ -13,6 +13,7 @@ char *paths_run(void);
 char *paths_socket(void);
 char *paths_lock(void);
 char *paths_log(void);	      /* of sandboxd */
+char *paths_token(void);      /* for sandboxd's TCP port */
 char *paths_config(void);     /* sandboxd.yaml; $SANDBOX_CONFIG */
 char *paths_images(void);     /* $SANDBOX_IMAGES */
 char *paths_recipes(void);    /* $SANDBOX_RECIPES */

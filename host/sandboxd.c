@@ -16,9 +16,11 @@
 #include "common/clock.h"
 #include "common/fs.h"
 #include "common/log.h"
+#include "common/static.h"
 #include "common/util.h"
 #include "host/api.h"
 #include "host/daemon.h"
+#include "host/door.h"
 #include "host/events.h"
 #include "host/paths.h"
 #include "host/reconcile.h"
@@ -126,6 +128,7 @@ static void daemon_done(struct daemon *d)
 	struct sandbox *sb;
 
 	httpd_free(d->httpd);
+	door_free(d->door);
 	events_done(d);
 	while ((sb = TAILQ_FIRST(&d->sandboxes))) {
 		TAILQ_REMOVE(&d->sandboxes, sb, entry);
@@ -139,6 +142,8 @@ static void daemon_done(struct daemon *d)
 	free(d->recipes_dir);
 	free(d->bundle_dir);
 	paths_list_free(d->template_dirs);
+	for (size_t i = 0; i < DAEMON_PAGES; i++)
+		static_site_free(d->pages[i]);
 }
 
 static int serve(struct daemon *d, struct sb_err *err)
@@ -150,9 +155,11 @@ static int serve(struct daemon *d, struct sb_err *err)
 		.server = "sandboxd/" PACKAGE_VERSION,
 		.title = "sandboxd",
 		.about = "The daemon that owns every sandbox of one user. It "
-			 "serves a UNIX socket, to that user alone.",
+			 "serves a UNIX socket, to that user alone, and a TCP "
+			 "port of loopback if its configuration says so.",
 		.version = PACKAGE_VERSION,
 		.max_body = MAX_BODY,
+		.authorize = door_authorize,
 	};
 
 	/* Who ends in peace takes the socket along. */
@@ -163,6 +170,7 @@ static int serve(struct daemon *d, struct sb_err *err)
 	d->loop = loop_new();
 	d->httpd = httpd_new(d->loop, &cfg, err);
 	if (!d->httpd || reconcile(d, err) < 0 ||
+	    (d->cfg.tcp_port >= 0 && door_open(d, d->cfg.tcp_port, err) < 0) ||
 	    httpd_listen_unix(d->httpd, path, err) < 0)
 		return -1;
 	log_info("sandboxd " PACKAGE_VERSION " serves %s (%s)", path,

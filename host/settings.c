@@ -55,6 +55,8 @@ static int read_key(struct reader *r, const char *key, const json_t *v,
 		return value_text(r, v, spec_text_name, &io->default_template);
 	if (strcmp(key, "max_sandboxes") == 0)
 		return value_int(r, v, 1, MAX_SANDBOXES, &io->max_sandboxes);
+	if (strcmp(key, "tcp_port") == 0)
+		return value_int(r, v, 0, 65535, &io->tcp_port);
 	if (strcmp(key, "log_level") == 0) {
 		if (value_word(r, v, level_words, &level) < 0)
 			return -1;
@@ -87,6 +89,7 @@ int settings_load(struct settings *ret, struct sb_err *err)
 	autosettings struct settings s = {
 		.default_template = xstrdup("default"),
 		.max_sandboxes = 64,
+		.tcp_port = -1,
 		.log_level = LOG_LEVEL_INFO,
 	};
 	autofree char *path = paths_config();

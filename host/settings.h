@@ -18,6 +18,7 @@ struct settings {
 	char *templates_dir; /* NULL: paths_templates() */
 	char *default_template;
 	int max_sandboxes;
+	int tcp_port; /* of 127.0.0.1; 0: a free one, -1: none */
 	enum log_level log_level;
 };
 

@@ -42,6 +42,7 @@ static void test_overrides(void)
 	is_path(paths_socket(), "/s/run/sandboxd.sock", "the socket");
 	is_path(paths_lock(), "/s/run/sandboxd.lock", "the lock");
 	is_path(paths_log(), "/s/sandboxd.log", "the log");
+	is_path(paths_token(), "/s/token", "the token");
 
 	setenv("SANDBOX_IMAGES", "/i", 1);
 	setenv("SANDBOX_RECIPES", "/r", 1);

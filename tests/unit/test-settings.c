@@ -47,6 +47,7 @@ static void test_defaults(void)
 	   "  leaves what is chosen by default");
 	is_str(empty.default_template, "default", "  default_template");
 	is_int(empty.max_sandboxes, 64, "  max_sandboxes");
+	is_int(empty.tcp_port, -1, "  tcp_port: none");
 	is_int(empty.log_level, LOG_LEVEL_INFO, "  log_level");
 }
 
@@ -60,6 +61,7 @@ static void test_all(void)
 		    "templates_dir: /srv/templates\n"
 		    "default_template: build\n"
 		    "max_sandboxes: 3\n"
+		    "tcp_port: 8700\n"
 		    "log_level: debug\n",
 		    &s),
 	       0, "every key");
@@ -69,6 +71,7 @@ static void test_all(void)
 	is_str(s.templates_dir, "/srv/templates", "templates_dir");
 	is_str(s.default_template, "build", "default_template");
 	is_int(s.max_sandboxes, 3, "max_sandboxes");
+	is_int(s.tcp_port, 8700, "tcp_port");
 	is_int(s.log_level, LOG_LEVEL_DEBUG, "log_level");
 	settings_done(&s);
 	is_int(load("qemu_user: +64055\n", &s), 0, "a user by number");
