@@ -20,6 +20,7 @@
 #include "common/util.h"
 #include "host/boot-files.h"
 #include "host/proc.h"
+#include "host/spec-list.h"
 #include "ssh/ssh.h"
 
 #define GUEST_UID 1000
@@ -315,6 +316,13 @@ json_t *boot_personal_json(const struct sandbox *sb)
 	json_put(o, "workspace", json_str(s->workspace));
 	json_put(o, "server_log", json_str(s->server_log));
 	json_put(o, "server_port", json_integer(s->server_port));
+	json_put(o, "origins", spec_write_origins(s));
+	json_put(o, "display", json_str(s->display));
+	json_put(o, "jupyter_log", json_str(s->jupyter_log));
+	json_put(o, "jupyter_port", json_integer(s->jupyter_port));
+	json_put(o, "max_kernels", json_integer(s->max_kernels));
+	json_put(o, "kernel_idle", json_integer(s->kernel_idle));
+	json_put(o, "warm_kernel", json_boolean(s->warm_kernel));
 	json_put(o, "debug", json_boolean(s->debug));
 	json_put(o, "entropy", json_string(entropy));
 	json_put(o, "time_ms", json_integer(clock_wall_ms()));

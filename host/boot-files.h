@@ -8,6 +8,7 @@
  *   DIR/ssh/      our key pair for the guest, and the guest's host key
  *   DIR/vm/       QEMU's own: disk, serial log, control socket, boot files
  *   DIR/share/    the guest's /shared
+ *   DIR/kernels/  connection files, of sandboxctl; none when it is stopped
  *
  * Blocking; for a boot's thread.
  */

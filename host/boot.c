@@ -130,8 +130,9 @@ static size_t port_wishes(const struct spec *s, struct port_wish *w)
 				     s->auto_ports };
 	w[n++] = (struct port_wish){ "guestd", hp->server, s->server_port,
 				     s->auto_ports };
-	w[n++] = (struct port_wish){ "jupyter", hp->jupyter, s->jupyter_port,
-				     s->auto_ports };
+	if (s->jupyter_port)
+		w[n++] = (struct port_wish){ "jupyter", hp->jupyter,
+					     s->jupyter_port, s->auto_ports };
 	if (hp->vnc)
 		w[n++] = (struct port_wish){ "vnc", hp->vnc, SPEC_VNC_PORT,
 					     s->auto_ports };

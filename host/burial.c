@@ -42,6 +42,16 @@ static void flush(const struct sandbox *sb)
 	cancel_free(never);
 }
 
+/* Connection files (ctl-connfile.c) of a machine that will be another. */
+static void forget_kernels(const struct sandbox *sb)
+{
+	autofree char *path = sandbox_path(sb, "kernels");
+	struct sb_err err;
+
+	if (fs_remove_tree(path, &err) < 0)
+		log_warn("%s: %s", sb->id, err.msg);
+}
+
 static void burial_work(void *arg)
 {
 	struct burial *b = arg;
@@ -51,6 +61,8 @@ static void burial_work(void *arg)
 
 	if (b->keep && b->running)
 		flush(b->sb);
+	if (b->keep)
+		forget_kernels(b->sb);
 	if (daemon_vm(b->d, &vm, &err) < 0 || vm_destroy(vm, domain, &err) < 0)
 		log_err("%s: %s", b->sb->id, err.msg);
 	else if (!b->keep)

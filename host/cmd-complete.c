@@ -136,6 +136,8 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	} else if (typed[0] == '-') {
 		complete_opts(cmd->opts, typed);
 		complete_opts(args_global_opts, typed);
+	} else if (nth == 1 && cmd->verbs) {
+		complete_choices(cmd->verbs, typed);
 	} else {
 		complete_word(c, cmd->words[MIN(nth, CMD_WORDS - 1)],
 			      cmd->sub ? cmd : &cmd_root, typed);

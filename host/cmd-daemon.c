@@ -28,14 +28,20 @@ static int print_status(struct ctl *c, const json_t *health)
 {
 	autofree char *version =
 		sanitize_line(json_str_or(health, "version", "?"));
+	autofree char *url = sanitize_line(json_str_or(health, "url", ""));
+	autofree char *token = paths_token();
 	char span[OUT_SIZE_LEN];
 
-	if (c->json)
+	if (c->json) {
 		out_json(health);
-	else
-		printf("sandboxd %s runs as process %lld, for %s.\n", version,
-		       json_int_or(health, "pid", 0),
-		       out_span(json_int_or(health, "uptime_s", 0), span));
+		return 0;
+	}
+	printf("sandboxd %s runs as process %lld, for %s.\n", version,
+	       json_int_or(health, "pid", 0),
+	       out_span(json_int_or(health, "uptime_s", 0), span));
+	if (*url)
+		printf("It serves %s, for who has the token in %s.\n", url,
+		       token);
 	return 0;
 }
 

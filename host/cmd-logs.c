@@ -34,9 +34,9 @@ static const struct opt opts[] = {
 	  .store = AT(follow) },
 	{ .name = "source",
 	  .letter = 's',
-	  .arg = "serial|guestd|qemu",
-	  .help = "which log: the guest's console (default), its server, or "
-		  "QEMU's",
+	  .arg = "serial|guestd|kernel|qemu",
+	  .help = "which log: the guest's console (default), its server, its "
+		  "kernels, or QEMU's",
 	  .kind = OPT_STR,
 	  .store = AT(source) },
 	{ .name = "lines",
@@ -58,7 +58,8 @@ struct sink {
 
 static bool is_records(const struct values *v)
 {
-	return v->source && strcmp(v->source, "guestd") == 0;
+	return v->source && (strcmp(v->source, "guestd") == 0 ||
+			     strcmp(v->source, "kernel") == 0);
 }
 
 /* One line of JSON as text for people. */
@@ -192,9 +193,10 @@ const struct cmd cmd_logs = {
 	.section = "Sandboxes",
 	.args = "NAME",
 	.summary = "print a sandbox's logs",
-	.detail = "On a terminal, escape sequences other than colours are left "
-		  "out, and records of guestd are made readable; a file or a "
-		  "pipe gets the bytes as they are.",
+	.detail =
+		"On a terminal, escape sequences other than colours are left "
+		"out, and records of guestd and the kernels are made readable; a file or a "
+		"pipe gets the bytes as they are.",
 	.examples = "sandboxctl logs demo -f\n"
 		    "sandboxctl logs demo --source guestd -n 20",
 	.opts = opts,

@@ -126,6 +126,7 @@ const struct cmd cmd_port = {
 	.values = sizeof(struct values),
 	.min = 1,
 	.max = 3,
-	.words = { WORD_SANDBOX },
+	.verbs = "add|rm",
+	.words = { WORD_SANDBOX, WORD_OTHER },
 	.run = run,
 };

@@ -71,6 +71,7 @@ struct cmd {
 	int min, max;		/* number of words; CMD_ANY: no limit */
 	int verbatim;		/* from this word on no options; 0: never */
 	bool hidden;
+	const char *verbs;		/* "a|b": what the second word may be */
 	enum cmd_word words[CMD_WORDS]; /* the last holds for all that follow */
 	const struct cmd *const *sub;	/* a group: its commands, NULL ends */
 	/* The exit status, or -1 with err. */
@@ -89,6 +90,7 @@ int cmd_lookup(const struct cmd *group, const char *word,
 	       const struct cmd **ret, struct sb_err *err);
 
 extern const struct cmd cmd_attach;
+extern const struct cmd cmd_click;
 extern const struct cmd cmd_complete;
 extern const struct cmd cmd_cp;
 extern const struct cmd cmd_daemon;
@@ -98,14 +100,21 @@ extern const struct cmd cmd_exec;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_image;
 extern const struct cmd cmd_info;
+extern const struct cmd cmd_jupyter;
+extern const struct cmd cmd_kernel;
+extern const struct cmd cmd_key;
 extern const struct cmd cmd_logs;
 extern const struct cmd cmd_ls;
 extern const struct cmd cmd_pause;
 extern const struct cmd cmd_port;
 extern const struct cmd cmd_py;
+extern const struct cmd cmd_record;
 extern const struct cmd cmd_resume;
+extern const struct cmd cmd_screenshot;
 extern const struct cmd cmd_ssh;
 extern const struct cmd cmd_template;
 extern const struct cmd cmd_ttl;
+extern const struct cmd cmd_type;
 extern const struct cmd cmd_up;
 extern const struct cmd cmd_version;
+extern const struct cmd cmd_view;

@@ -140,7 +140,7 @@ static void check_folder(json_t *list, const char *name, char *path /* takes */)
 	checks_add(list, name, "fail", detail, remedy);
 }
 
-static bool has_program(const char *name)
+bool checks_has_program(const char *name)
 {
 	const char *path = getenv("PATH");
 	autofree char *all = xasprintf("%s:/usr/local/sbin:/usr/sbin:/sbin",
@@ -174,7 +174,7 @@ static void check_packages(json_t *list)
 		autofree char *detail = NULL, *remedy = NULL;
 
 		if (*p->file == '/' ? has_file(p->file)
-				    : has_program(p->file)) {
+				    : checks_has_program(p->file)) {
 			buf_addf(&found, "%s%s", found.len ? " " : "", p->name);
 			continue;
 		}

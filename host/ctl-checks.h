@@ -8,6 +8,7 @@
  */
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* Append a check; remedy may be NULL. */
 void checks_add(json_t *list, const char *name, const char *status,
@@ -15,6 +16,9 @@ void checks_add(json_t *list, const char *name, const char *status,
 
 /* /dev/kvm, memory, our folders, and the packages that we need. */
 void checks_host(json_t *list);
+
+/* Whether it is in PATH, or where administrators' programs are. */
+bool checks_has_program(const char *name);
 
 /* Free space below the folders of images and state. */
 void checks_space(json_t *list);

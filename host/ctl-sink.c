@@ -77,14 +77,21 @@ static void put_bytes(json_t *j, const char *key, const struct buf *b)
 	json_put(j, key, text);
 }
 
-void sink_print(const struct sink *k, int status)
+json_t *sink_json(const struct sink *k, int status)
 {
-	autojson json_t *j = json_object();
+	json_t *j = json_object();
 
 	json_put(j, "exit_code", json_integer(status));
 	put_bytes(j, "stdout", &k->s[0].kept);
 	put_bytes(j, "stderr", &k->s[1].kept);
 	json_put(j, "truncated", json_boolean(k->truncated));
 	json_put(j, "duration_ms", json_integer(clock_ms() - k->begin_ms));
+	return j;
+}
+
+void sink_print(const struct sink *k, int status)
+{
+	autojson json_t *j = sink_json(k, status);
+
 	out_json(j);
 }

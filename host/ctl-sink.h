@@ -6,6 +6,7 @@
  * these are terminals, or, for --json, into one object.
  */
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,7 @@ void sink_init(struct sink *k, bool capture);
 /* stream is STDOUT_FILENO or STDERR_FILENO; arg is the sink. */
 int sink_push(void *arg, int stream, const char *data, size_t len,
 	      struct sb_err *err);
-/* The object of --json. */
+/* The object of --json; the caller's. */
+json_t *sink_json(const struct sink *k, int status);
 void sink_print(const struct sink *k, int status);
 void sink_done(struct sink *k);

@@ -31,6 +31,15 @@ int term_columns(int fd)
 	return ws.ws_col;
 }
 
+int term_pixels(int fd)
+{
+	struct winsize ws;
+
+	if (ioctl(fd, TIOCGWINSZ, &ws) || !ws.ws_xpixel)
+		return 640;
+	return ws.ws_xpixel;
+}
+
 const char *term_colour(int fd, enum term_colour colour)
 {
 	static const char *const codes[] = {

@@ -13,6 +13,8 @@ bool term_has_colours(int fd);
 
 /* Columns of the terminal fd; 80 if it does not say. */
 int term_columns(int fd);
+/* Its width in pixels; 640 if it does not say. */
+int term_pixels(int fd);
 
 enum term_colour { TERM_PLAIN, TERM_BOLD, TERM_RED, TERM_GREEN, TERM_YELLOW };
 

@@ -233,7 +233,8 @@ static int connect_line(struct session *s, struct sb_err *err)
 		buf_adds(&path, "&view=1");
 	if (s->known || s->u->from_start)
 		buf_addf(&path, "&offset=%llu", (unsigned long long)s->offset);
-	return wsline_open(&s->line, s->at, path.p, err);
+	return wsline_open(&s->line, s->at,
+			   &(struct wsline_kind){ .path = path.p }, err);
 }
 
 /* One connection's worth; 0 when it is over, -1 when it was lost. */

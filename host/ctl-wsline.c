@@ -9,14 +9,17 @@
 
 #define BLOCK (32 * 1024)
 
-int wsline_open(struct wsline *l, const struct guestd_at *at, const char *path,
-		struct sb_err *err)
+int wsline_open(struct wsline *l, const struct guestd_at *at,
+		const struct wsline_kind *kind, struct sb_err *err)
 {
+	size_t max = kind->max_message ? kind->max_message : WSLINE_MAX_MESSAGE;
+
 	*l = (struct wsline){ .reader = { .client = true,
-					  .max_message = WSLINE_MAX_MESSAGE } };
+					  .max_message = max } };
 	if (guestd_open(at, GUESTD_ANSWER_MS, -1, &l->client, err) < 0)
 		return -1;
-	if (hclient_upgrade(l->client, path, &l->fd, &l->in, err) == 0)
+	if (hclient_upgrade(l->client, kind->path, kind->protocol, &l->fd,
+			    &l->in, err) == 0)
 		return 0;
 	wsline_close(l);
 	return -1;

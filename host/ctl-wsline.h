@@ -6,6 +6,11 @@
 #include "common/ws.h"
 #include "host/ctl-guestd.h"
 
+/* What kind of line: path, sub-protocol (NULL: none), size of a message. */
+struct wsline_kind {
+	const char *path, *protocol;
+	size_t max_message; /* 0: WSLINE_MAX_MESSAGE */
+};
 #define WSLINE_MAX_MESSAGE (1024 * 1024)
 
 struct wsline {
@@ -15,8 +20,8 @@ struct wsline {
 	struct buf in, out; /* not yet looked at, not yet sent */
 };
 
-int wsline_open(struct wsline *l, const struct guestd_at *at, const char *path,
-		struct sb_err *err);
+int wsline_open(struct wsline *l, const struct guestd_at *at,
+		const struct wsline_kind *kind, struct sb_err *err);
 void wsline_close(struct wsline *l);
 
 /* Queue a message. */

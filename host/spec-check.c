@@ -4,19 +4,8 @@
 
 #include <string.h>
 
-#include "common/json.h"
 #include "common/util.h"
 #include "host/spec.h"
-
-/*
- * Keys that the guest does not act upon yet.  Another value than the default
- * is refused: what was asked for is never silently dropped.
- */
-static const char *const later[] = {
-	"display",
-	"jupyter_log",
-	"jupyter_port",
-};
 
 /* Where nothing may be mounted, or the guest would lose what it runs on. */
 static const struct {
@@ -131,6 +120,10 @@ static int check_guest_ports(const struct spec *s, struct sb_err *err)
 		{ "jupyter_port", s->jupyter_port },
 	};
 
+	if (!s->jupyter_port && s->host_ports.jupyter)
+		return sb_fail(err, SB_INVALID,
+			       "host_ports.jupyter: with jupyter_port 0 there "
+			       "is nothing to forward to");
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		for (size_t k = 0; k < i; k++)
 			if (own[i].port == own[k].port)
@@ -138,24 +131,6 @@ static int check_guest_ports(const struct spec *s, struct sb_err *err)
 					err, SB_INVALID,
 					"%s: port %d of the guest belongs to %s",
 					own[i].key, own[i].port, own[k].key);
-	return 0;
-}
-
-static int check_later(const struct spec *s, struct sb_err *err)
-{
-	autojson json_t *wanted = spec_to_json(s), *usual = NULL;
-	autospec struct spec dflt;
-
-	spec_init(&dflt);
-	usual = spec_to_json(&dflt);
-	for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
-		if (json_equal(json_object_get(wanted, later[i]),
-			       json_object_get(usual, later[i])))
-			continue;
-		sb_fail(err, SB_INVALID, "%s: this cannot be changed yet",
-			later[i]);
-		return sb_hint(err, "leave it out");
-	}
 	return 0;
 }
 
@@ -168,5 +143,5 @@ int spec_check(const struct spec *s, struct sb_err *err)
 		return sb_fail(err, SB_INVALID,
 			       "jupyter_log: '%s' is server_log already",
 			       s->jupyter_log);
-	return check_later(s, err);
+	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/json.h"
 #include "common/util.h"
@@ -168,6 +169,34 @@ int spec_read_host_ports(struct reader *r, const json_t *v, struct spec *io)
 	return 0;
 }
 
+int spec_read_origins(struct reader *r, const json_t *v, struct spec *io)
+{
+	size_t i, k, given = io->norigins;
+	json_t *entry;
+
+	if (!json_is_array(v))
+		return value_bad(r, "must be a list");
+	json_array_foreach((json_t *)v, i, entry) {
+		autofree char *origin = NULL;
+
+		value_at_entry(r, "origins", i, NULL);
+		if (value_text(r, entry, spec_text_origin, &origin) < 0)
+			return -1;
+		for (k = 0; k < io->norigins; k++)
+			if (strcasecmp(io->origins[k], origin) == 0)
+				break;
+		if (k >= given && k < io->norigins)
+			return value_bad(r, "'%.80s' is named twice", origin);
+		if (k < given)
+			continue;
+		if (k == SPEC_MAX_ORIGINS)
+			return value_bad(r, "there can be at most %d origins",
+					 SPEC_MAX_ORIGINS);
+		io->origins[io->norigins++] = steal(&origin);
+	}
+	return 0;
+}
+
 /* The text of a string, or of a number or flag as it would be written. */
 static int var_value(struct reader *r, const json_t *v, char **ret)
 {
@@ -280,6 +309,15 @@ json_t *spec_write_host_ports(const struct spec *s)
 	json_put(ports, "ssh", json_integer(s->host_ports.ssh));
 	json_put(ports, "vnc", json_integer(s->host_ports.vnc));
 	return ports;
+}
+
+json_t *spec_write_origins(const struct spec *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->norigins; i++)
+		json_array_append_new(list, json_str(s->origins[i]));
+	return list;
 }
 
 static json_t *write_vars(const struct spec_vars *vars)

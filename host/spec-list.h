@@ -10,12 +10,14 @@
 int spec_read_mounts(struct reader *r, const json_t *v, struct spec *io);
 int spec_read_ports(struct reader *r, const json_t *v, struct spec *io);
 int spec_read_host_ports(struct reader *r, const json_t *v, struct spec *io);
+int spec_read_origins(struct reader *r, const json_t *v, struct spec *io);
 int spec_read_env(struct reader *r, const json_t *v, struct spec *io);
 int spec_read_labels(struct reader *r, const json_t *v, struct spec *io);
 
 json_t *spec_write_mounts(const struct spec *s);
 json_t *spec_write_ports(const struct spec *s);
 json_t *spec_write_host_ports(const struct spec *s);
+json_t *spec_write_origins(const struct spec *s);
 json_t *spec_write_env(const struct spec *s);
 json_t *spec_write_labels(const struct spec *s);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/http1.h"
 #include "common/util.h"
 #include "host/spec-text.h"
 #include "host/spec.h"
@@ -57,11 +58,20 @@ const char *spec_text_display(const char *s)
 	unsigned int width, height;
 	char rest;
 
+	if (strcmp(s, "none") == 0)
+		return NULL;
 	if (made_of(s, DIGIT, DIGIT "x", 9) &&
 	    sscanf(s, "%4ux%4u%c", &width, &height, &rest) == 2 &&
 	    width >= 320 && width <= 7680 && height >= 200 && height <= 4320)
 		return NULL;
-	return "is not a size of a screen, 320x200 to 7680x4320 (example: 1280x800)";
+	return "is not a size of a screen, 320x200 to 7680x4320, nor none (example: 1280x800)";
+}
+
+const char *spec_text_origin(const char *s)
+{
+	if (strcmp(s, "*") == 0 || http1_is_origin(s))
+		return NULL;
+	return "is not a web origin as browsers send it, nor * (example: https://lab.example)";
 }
 
 const char *spec_text_file(const char *s)

@@ -15,6 +15,7 @@ const char *spec_text_name(const char *s);
 const char *spec_text_user(const char *s);
 const char *spec_text_address(const char *s);
 const char *spec_text_display(const char *s);
+const char *spec_text_origin(const char *s);
 const char *spec_text_file(const char *s);
 const char *spec_text_host_path(const char *s);
 const char *spec_text_guest_path(const char *s);

@@ -19,6 +19,7 @@
 #define MAX_BYTES (1ULL << 50)
 #define MAX_TTL (10LL * 365 * 86400)
 #define MAX_PORT 65535
+#define MAX_KERNELS 1000
 
 static_assert(SPEC_FIELD_LEN == VALUE_FIELD_LEN, "one length for a path");
 
@@ -95,7 +96,11 @@ static const struct field fields[] = {
 	TEXT(display, spec_text_display),
 	TEXT(shared_dir, spec_text_guest_path),
 	INT(server_port, 1, MAX_PORT),
-	INT(jupyter_port, 1, MAX_PORT),
+	OTHER(origins),
+	INT(jupyter_port, 0, MAX_PORT),
+	INT(max_kernels, 1, MAX_KERNELS),
+	TIME(kernel_idle, MAX_TTL),
+	FLAG(warm_kernel),
 	TEXT(server_log, spec_text_file),
 	TEXT(jupyter_log, spec_text_file),
 };
@@ -122,6 +127,8 @@ void spec_init(struct spec *s)
 		.shared_dir = xstrdup("/shared"),
 		.server_port = 8765,
 		.jupyter_port = 8888,
+		.max_kernels = 64,
+		.warm_kernel = true,
 		.server_log = xstrdup("guestd.log"),
 		.jupyter_log = xstrdup("jupyter.log"),
 	};
@@ -136,6 +143,8 @@ void spec_done(struct spec *s)
 		free(s->mounts[i].host);
 		free(s->mounts[i].guest);
 	}
+	for (size_t i = 0; i < s->norigins; i++)
+		free(s->origins[i]);
 	spec_vars_done(&s->env);
 	spec_vars_done(&s->labels);
 	*s = (struct spec){ 0 };
@@ -154,6 +163,8 @@ void spec_copy(struct spec *dst, const struct spec *src)
 		dst->mounts[i].host = xstrdup(src->mounts[i].host);
 		dst->mounts[i].guest = xstrdup(src->mounts[i].guest);
 	}
+	for (size_t i = 0; i < dst->norigins; i++)
+		dst->origins[i] = xstrdup(src->origins[i]);
 	spec_vars_own(&dst->env);
 	spec_vars_own(&dst->labels);
 }

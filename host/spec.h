@@ -19,6 +19,7 @@
 
 #define SPEC_MAX_MOUNTS 4
 #define SPEC_MAX_PORTS 24
+#define SPEC_MAX_ORIGINS 16
 #define SPEC_MAX_VARS 256 /* environment variables, labels */
 #define SPEC_NAME_LEN 63  /* a sandbox's name is its host name as well */
 #define SPEC_MIN_MEMORY (256ULL << 20)
@@ -92,8 +93,13 @@ struct spec {
 	char *display;	  /* "1280x800" */
 	char *shared_dir; /* where the 9p share is mounted */
 	int server_port;
+	char *origins[SPEC_MAX_ORIGINS]; /* whose pages may ask guestd */
+	size_t norigins;
 	int jupyter_port;
-	char *server_log; /* file names below SHARED_DIR/logs */
+	int max_kernels;
+	long long kernel_idle; /* seconds until one is ended, 0: never */
+	bool warm_kernel;      /* one is started before it is asked for */
+	char *server_log;      /* file names below SHARED_DIR/logs */
 	char *jupyter_log;
 };
 
@@ -108,9 +114,9 @@ void spec_copy(struct spec *dst, const struct spec *src);
 /*
  * Put the fields of a JSON object over those of io.  Scalars replace; maps
  * and lists add to what is there, and an entry with the same variable name,
- * guest path or guest port replaces the old one.  Strict: an unknown field, a
- * wrong type or a value out of range is SB_INVALID and names the field; io is
- * then unchanged.
+ * guest path, guest port or origin replaces the old one.  Strict: an unknown
+ * field, a wrong type or a value out of range is SB_INVALID and names the
+ * field; io is then unchanged.
  */
 int spec_from_json(const json_t *obj, struct spec *io, struct sb_err *err);
 

@@ -71,7 +71,7 @@ const char *vm_host_uri(const struct vm_host *h);
 #define VM_CONTROL_PORT "org.sandbox.control"
 
 #define VM_MAX_SHARES 5
-#define VM_MAX_FORWARDS 32
+#define VM_MAX_FORWARDS 64
 
 struct vm_share {
 	const char *tag;  /* 9p mount tag */

@@ -4,6 +4,7 @@
  * object of a sandbox comes from a file in place of sandboxd.
  *   ctl-tool [-jit] [-v VIA] [-w DIR] [-e KEY=VALUE] SANDBOX exec ARG...
  *   ctl-tool [-j] [-v VIA] SANDBOX put|get FROM TO
+ *   ctl-tool SANDBOX py ARG...   as sandboxctl py has them
  */
 #include "config.h"
 
@@ -13,16 +14,35 @@
 
 #include "common/fs.h"
 #include "common/json.h"
+#include "host/ctl-args.h"
 #include "host/ctl-guest.h"
 #include "host/ctl-out.h"
+#include "host/ctl-py.h"
 
 #define MAX_FILE 65536
+
+static int run_py(struct ctl *c, const json_t *sandbox, char **argv,
+		  struct sb_err *err)
+{
+	autoargs struct args a = { 0 };
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	if (args_parse(&cmd_py, argc, argv, &a, err) < 0)
+		return -1;
+	c->json |= a.global.json;
+	return py_run(c, a.cmd.argv[0], sandbox, a.cmd.values,
+		      a.cmd.argc > 1 ? a.cmd.argv[1] : NULL, err);
+}
 
 static int run(struct ctl *c, const json_t *sandbox, const struct guest_opts *o,
 	       char **argv, struct sb_err *err)
 {
 	if (strcmp(argv[0], "exec") == 0)
 		return guest_exec(c, sandbox, o, argv + 1, err);
+	if (strcmp(argv[0], "py") == 0)
+		return run_py(c, sandbox, argv + 1, err);
 	return guest_copy(c, sandbox, o->via, argv[0], argv[1], argv[2], err);
 }
 

@@ -75,7 +75,7 @@ ctl daemon stop > /dev/null
 dead=$SANDBOX_STATE/sandboxes/sb-0badcafe
 mkdir -p "$dead/share/logs"
 cat > "$dead/journal" <<'END'
-{"entry":"create","id":"sb-0badcafe","name":"dead","token":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef","created_ms":1769860800000,"spec":{"name":"dead","server_log":"guestd.log"},"time":1769860800000}
+{"entry":"create","id":"sb-0badcafe","name":"dead","token":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef","created_ms":1769860800000,"spec":{"name":"dead","server_log":"guestd.log","jupyter_log":"k.log"},"time":1769860800000}
 {"entry":"state","state":"failed","cause":"it died","code":"guest","time":1769860800000}
 END
 echo '{"ts":"T0","level":"info","msg":"older"}' > "$dead/share/logs/guestd.log.1"
@@ -89,6 +89,10 @@ jq -e '.lines[0].status == 503 and .lines[1].msg == "no JSON" and
 	(.lines | length) == 2' "$dir/out" > /dev/null || fail "$(cat "$dir/out")"
 ctl logs dead -s guestd -n 1 -f > "$dir/out" || fail "following the dead"
 [ "$(cat "$dir/out")" = 'no JSON' ] || fail "$(cat "$dir/out")"
+printf 'Traceback\n' > "$dead/share/logs/k.log"
+[ "$(ctl logs dead -s kernel)" = Traceback ] || fail "the kernels' log"
+[ "$(ctl logs dead -s kernel --json | jq -c .lines)" = '[{"msg":"Traceback"}]' ] ||
+	fail "the kernels' log as JSON"
 if script --version > /dev/null 2>&1; then
 	script -qec "$top_builddir/run sandboxctl logs dead -s guestd -n 2" \
 		/dev/null > "$dir/out" < /dev/null

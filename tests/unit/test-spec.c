@@ -63,7 +63,9 @@ static const char full[] =
 	"\"preserve\":true,\"restart\":\"on-failure\",\"debug\":true,"
 	"\"user\":\"root\",\"workspace\":\"/work\",\"display\":\"1920x1080\","
 	"\"shared_dir\":\"/mnt/shared\",\"server_port\":8000,"
-	"\"jupyter_port\":8001,\"server_log\":\"a.log\",\"jupyter_log\":\"b.log\"}";
+	"\"origins\":[\"https://lab.example\",\"http://[::1]:3000\"],"
+	"\"jupyter_port\":8001,\"max_kernels\":3,\"kernel_idle\":\"20m\","
+	"\"warm_kernel\":false,\"server_log\":\"a.log\",\"jupyter_log\":\"b.log\"}";
 
 static void test_fields(void)
 {
@@ -86,12 +88,30 @@ static void test_fields(void)
 	ok(!spec_vars_get(&s.env, "BAR"), "a variable that is not there");
 	is_str(spec_vars_get(&s.labels, "team/x"), "blue", "a label");
 	is_int(s.ttl, 900, "ttl in seconds");
+	is_int(s.max_kernels, 3, "how many kernels");
+	is_int(s.kernel_idle, 1200, "when idle ones end");
+	ok(!s.warm_kernel, "none is kept warm");
+	is_int(s.norigins, 2, "two origins");
+	is_str(s.origins[1], "http://[::1]:3000", "the second one");
 	is_int(s.network, SPEC_NET_OPEN, "network");
 	is_int(s.restart, SPEC_RESTART_ON_FAILURE, "restart");
 	is_str(spec_restart_name(s.restart), "on-failure", "its word");
-	is_int(spec_check(&s, &err), -1, "but not every key works yet");
-	is_str(err.msg, "display: this cannot be changed yet",
-	       "and it says so");
+	is_int(spec_check(&s, &err), 0, "and all of it can be had");
+}
+
+static void test_jupyter(void)
+{
+	autospec struct spec s, none;
+
+	spec_init(&s);
+	spec_init(&none);
+	is_int(apply(&s, "{\"jupyter_port\":9001,\"jupyter_log\":\"k.log\"}"),
+	       0, "a port and a log of the gateway");
+	is_int(spec_check(&s, &err), 0, "that are the sandbox's own");
+	is_int(s.jupyter_port, 9001, "the port");
+	is_str(s.jupyter_log, "k.log", "the log");
+	is_int(apply(&none, "{\"jupyter_port\":0}"), 0, "no port at all");
+	is_int(spec_check(&none, &err), 0, "is fine, too");
 }
 
 static void test_round_trip(void)
@@ -142,6 +162,7 @@ static void test_layers(void)
 		     "\"ports\":[{\"host\":9090,\"guest\":80},{\"guest\":81}],"
 		     "\"mounts\":[{\"host\":\"/new\",\"guest\":\"/data\"},"
 		     "{\"host\":\"/b\",\"guest\":\"/b\"}],\"ttl\":null,"
+		     "\"origins\":[\"HTTPS://lab.example\",\"*\"],"
 		     "\"name\":null}"),
 	       0, "a second layer");
 	is_int(s.cpus, 1, "replaces a number");
@@ -153,6 +174,7 @@ static void test_layers(void)
 	is_int(s.nmounts, 2, "adds a mount");
 	is_str(s.mounts[0].host, "/new", "replaces a mount");
 	ok(!s.mounts[0].readonly, "wholly");
+	is_int(s.norigins, 3, "adds an origin, and none twice");
 	is_int(s.ttl, 0, "null ends the time limit");
 	ok(!s.name, "null takes the name away");
 
@@ -197,7 +219,7 @@ static void test_refused(void)
 		"(example: 127.0.0.1)");
 	refuses("{\"display\":\"1280x800x24\"}",
 		"display: '1280x800x24' is not a size of a screen, 320x200 to "
-		"7680x4320 (example: 1280x800)");
+		"7680x4320, nor none (example: 1280x800)");
 	refuses("{\"server_log\":\"../x\"}",
 		"server_log: '../x' is not a plain file name "
 		"(example: guestd.log)");
@@ -228,8 +250,15 @@ static void test_refused_lists(void)
 		"server_port: port 22 of the guest belongs to ssh");
 	refuses("{\"jupyter_port\":8765}",
 		"jupyter_port: port 8765 of the guest belongs to server_port");
+	refuses("{\"max_kernels\":0}",
+		"max_kernels: 0 is not between 1 and 1000");
 	refuses("{\"jupyter_log\":\"guestd.log\"}",
 		"jupyter_log: 'guestd.log' is server_log already");
+	refuses("{\"jupyter_port\":0,\"host_ports\":{\"jupyter\":8888}}",
+		"host_ports.jupyter: with jupyter_port 0 there is nothing to "
+		"forward to");
+	refuses("{\"jupyter_port\":65536}",
+		"jupyter_port: 65536 is not between 0 and 65535");
 	refuses("{\"env\":[]}", "env: must be an object");
 	refuses("{\"env\":{\"1A\":\"x\"}}",
 		"env.1A: '1A' is not a variable's name (letters, digits and _, "
@@ -240,6 +269,27 @@ static void test_refused_lists(void)
 	refuses("{\"labels\":{\"\":\"x\"}}",
 		"labels.: '' is not a label's name (1 to 63 letters, digits, "
 		"'.', '_', '/', '-')");
+}
+
+static void test_refused_origins(void)
+{
+	autobuf struct buf many = { 0 };
+
+	refuses("{\"origins\":\"*\"}", "origins: must be a list");
+	refuses("{\"origins\":[1]}", "origins[0]: must be a text");
+	refuses("{\"origins\":[\"*\",\"https://lab.example/\"]}",
+		"origins[1]: 'https://lab.example/' is not a web origin as "
+		"browsers send it, nor * (example: https://lab.example)");
+	refuses("{\"origins\":[\"lab.example\"]}",
+		"origins[0]: 'lab.example' is not a web origin as browsers "
+		"send it, nor * (example: https://lab.example)");
+	refuses("{\"origins\":[\"http://a\",\"http://A\"]}",
+		"origins[1]: 'http://A' is named twice");
+	buf_adds(&many, "{\"origins\":[\"*\"");
+	for (int i = 0; i < SPEC_MAX_ORIGINS; i++)
+		buf_addf(&many, ",\"http://a%d\"", i);
+	buf_adds(&many, "]}");
+	refuses(many.p, "origins[16]: there can be at most 16 origins");
 }
 
 static void refuses_mount(const char *guest, const char *message)
@@ -295,6 +345,7 @@ static void test_mounts(void)
 		"mounts[4].guest: there can be at most 4 mounts");
 	refuses("{\"shared_dir\":\"/usr\"}",
 		"shared_dir: '/usr' would hide a system folder of the guest");
+	accepts("{\"display\":\"none\"}");
 	accepts("{\"mounts\":[{\"host\":\"/a\",\"guest\":\"/usr/local/x\"},"
 		"{\"host\":\"/a\",\"guest\":\"/home/user/workspace\"},"
 		"{\"host\":\"/a\",\"guest\":\"/shared2\"},"
@@ -335,11 +386,13 @@ static void test_bounds(void)
 int main(void)
 {
 	test_fields();
+	test_jupyter();
 	test_round_trip();
 	test_defaults_round_trip();
 	test_layers();
 	test_refused();
 	test_refused_lists();
+	test_refused_origins();
 	test_mounts();
 	test_bounds();
 	return tap_done();

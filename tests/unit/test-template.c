@@ -90,6 +90,9 @@ static void test_lines(void)
 		":3: ports[1].guest: must be a whole number");
 	refuses("mounts:\n- {host: /a, guest: /b, mode: ro}\n",
 		":2: mounts[0].mode: there is no such key");
+	refuses("origins:\n  - https://lab.example\n  - lab.example:8080\n",
+		":3: origins[1]: 'lab.example:8080' is not a web origin as "
+		"browsers send it, nor * (example: https://lab.example)");
 	refuses("cpus: two\n", ":1: cpus: must be a whole number");
 	refuses("\n\ndescription: [1]\n", ":3: description: must be a text");
 	refuses("cpus: 1\ntemplate: base\n",
