@@ -30,7 +30,7 @@ recipe_check() {
 	awk '
 	BEGIN {
 		n = split("description suite parent size files user package " \
-			"stub module initrd-module mask mask-generator link prune warm", k)
+			"stub module initrd-module mask mask-generator link prune venv warm", k)
 		for (i = 1; i <= n; i++)
 			known[k[i]] = 1
 	}

@@ -12,11 +12,13 @@ fi
 . "${srcdir:=.}/functions.sh"
 requires curl --version
 requires socat -V
+requires python3 --version
 
 mkdir "$dir/etc"
 printf '127.0.0.1\tlocalhost\n127.0.1.1\told\n' > "$dir/etc/hosts"
 printf 'LANG=C.UTF-8\n' > "$dir/etc/environment"
 mount --make-rprivate /
+bundle_kernels # while there is a whole /etc
 start_port
 mount --bind "$dir/etc" /etc
 start_guestd --control "$dir/port"
@@ -76,6 +78,112 @@ start_guestd --control "$dir/port"
 request /v1/sandbox -H "Authorization: Bearer $jwt"
 expect 200
 
+# The port for Jupyter's clients, by the sandbox's own choice; also again, and
+# after a restart.
+jupyter=$(python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+for _ in 1 2; do
+	: > "$dir/said"
+	personalise sb-1 '"jupyter_port":'"$jupyter"',"jupyter_log":"k.log",'
+	wait_until 10 heard '"type":"personalised"'
+done
+for _ in 1 2; do
+	curl -fsS -m 20 -H "Authorization: token $t" \
+		"http://127.0.0.1:$jupyter/api/kernels" > "$dir/body" ||
+		fail "nothing on Jupyter's port"
+	grep -q "Jupyter's port" "$dir/run/guestd.log" && fail "listened twice"
+	stop_guestd
+	start_guestd --control "$dir/port"
+done
+
+# A kernel that is started before anybody asks for it has the sandbox's
+# environment, also when that changes.
+warm_env()
+{
+	jq -r 'select(.warm).pid' "$dir"/run/kernels/*.json 2>/dev/null |
+		while read -r pid; do
+			tr '\0' '\n' < "/proc/$pid/environ" | grep "^A=" || :
+		done
+}
+is_warm()
+{
+	[ "$(warm_env)" = "A=$1" ]
+}
+preload=
+[ -z "$asan" ] || preload=',"LD_PRELOAD":"'$asan'","ASAN_OPTIONS":"detect_leaks=0"'
+stop_guestd
+start_guestd --control "$dir/port" --share ../../guest/bundle/share
+for value in one two; do
+	: > "$dir/said"
+	personalise sb-1 '"env":{"A":"'$value'"'"$preload"'},"warm_kernel":true,'
+	wait_until 10 heard '"type":"personalised"'
+	wait_until 60 is_warm $value
+done
+: > "$dir/said"
+personalise sb-1 '"warm_kernel":false,'
+wait_until 10 heard '"type":"personalised"'
+wait_until 60 eval '! ls "$dir"/run/kernels/*.json'
+
+# Pages of other origins: of those that an option names, and of those that the
+# sandbox does, also after a restart.
+# may_ask ORIGIN: to ask whether, and to ask.
+may_ask()
+{
+	for method in OPTIONS GET; do
+		request /v1/sandbox -X $method -H "Authorization: Bearer $t" \
+			-H "Origin: $1" -H 'Access-Control-Request-Method: GET'
+		expect "$([ $method = GET ] && echo 200 || echo 204)"
+		grep -qix "Access-Control-Allow-Origin: $1.\?" "$dir/head" ||
+			fail "$method: $(cat "$dir/head")"
+	done
+}
+# may_not_ask ORIGIN
+may_not_ask()
+{
+	for method in OPTIONS GET; do
+		request /v1/sandbox -X $method -H "Authorization: Bearer $t" \
+			-H "Origin: $1" -H 'Access-Control-Request-Method: GET'
+		expect 403
+		! grep -qi "^Access-Control" "$dir/head" ||
+			fail "$method: $(cat "$dir/head")"
+	done
+}
+lab=https://lab.example
+stop_guestd
+start_guestd --control "$dir/port" --origin http://own.example:8080
+may_ask http://own.example:8080
+may_not_ask $lab
+: > "$dir/said"
+personalise sb-1 '"origins":["http://other.example","'$lab'"],'
+wait_until 10 heard '"type":"personalised"'
+for _ in 1 2; do
+	may_ask $lab
+	may_ask http://own.example:8080
+	may_not_ask http://lab.example
+	may_not_ask $lab:8080
+	may_not_ask null
+	stop_guestd
+	start_guestd --control "$dir/port" --origin http://own.example:8080
+done
+for bad in '"*"' '["lab.example"]' '["'$lab'/"]' '[1]'; do
+	: > "$dir/said"
+	personalise sb-1 '"origins":'"$bad",
+	wait_until 10 heard '"type":"error"'
+	heard origins || fail "$(cat "$dir/said")"
+done
+may_ask $lab
+: > "$dir/said"
+personalise sb-1 '"origins":["*"],'
+wait_until 10 heard '"type":"personalised"'
+may_ask http://any.example
+: > "$dir/said"
+personalise sb-1 ''
+wait_until 10 heard '"type":"personalised"'
+may_not_ask $lab
+may_ask http://own.example:8080
+
 # Another identity is refused; the same one may come again.
 : > "$dir/said"
 personalise sb-2 ''
@@ -88,6 +196,9 @@ request /v1/sandbox -H "Authorization: Bearer $jwt"
 expect 401
 
 # What cannot be applied is an error that names the step.
+: > "$dir/said"
+personalise sb-1 '"display":"10x10",'
+wait_until 10 heard "is not a size of a screen"
 : > "$dir/said"
 personalise sb-1 '"mounts":[{"tag":"no-such-tag","path":"'"$dir"'/mnt"}],'
 wait_until 10 heard '"type":"error"'
