@@ -10,11 +10,12 @@ from ws import WebSocket, wait_until
 
 
 class Browser:
-    def __init__(self, folder, size=(1000, 640)):
+    def __init__(self, folder, size=(1000, 640), display=None):
+        """display: the environment of an X display to be seen on."""
         self.folder = folder
         args = [
             os.environ.get("CHROMIUM", "chromium"),
-            "--headless=new",
+            *([] if display else ["--headless=new"]),
             "--no-sandbox",  # root has none, and the page is our own
             "--disable-gpu",
             "--disable-dev-shm-usage",
@@ -27,7 +28,7 @@ class Browser:
             f"--user-data-dir={folder}/profile",
             "about:blank",
         ]
-        env = dict(os.environ, HOME=folder, XDG_CONFIG_HOME=folder)
+        env = dict(display or os.environ, HOME=folder, XDG_CONFIG_HOME=folder)
         self.log = open(f"{folder}/chromium.log", "wb")
         self.process = subprocess.Popen(
             args, stdout=self.log, stderr=self.log, env=env
@@ -69,26 +70,49 @@ class Browser:
         self.log.close()
 
 
+class Navigated(Exception):
+    """The page that was asked is no more."""
+
+
 class Page:
     def __init__(self, ws):
         self.ws = ws
         self.last = 0
         self.problems = []
+        self.ranges = []  # of the parts that were answered with 206
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 
     def call(self, method, **params):
         self.last += 1
-        self.ws.send({"id": self.last, "method": method, "params": params})
+        ident = self.last
+        self.ws.send({"id": ident, "method": method, "params": params})
         while True:
             m = self.ws.recv(60)
-            if m.get("id") == self.last:
+            if m.get("id") == ident:
+                if m.get("error", {}).get("code") == -32000:
+                    raise Navigated(m["error"]["message"])
                 assert "error" not in m, (method, m)
                 return m["result"]
             self._note(m)
 
     def _note(self, m):
         """What the console shows: a broken script or policy."""
+        if m.get("method") == "Page.javascriptDialogOpening":
+            # "Leave this page?"
+            self.last += 1
+            self.ws.send(
+                {
+                    "id": self.last,
+                    "method": "Page.handleJavaScriptDialog",
+                    "params": {"accept": True},
+                }
+            )
+        if m.get("method") == "Network.responseReceived":
+            response = m["params"]["response"]
+            if response["status"] == 206:
+                headers = {k.lower(): v for k, v in response["headers"].items()}
+                self.ranges.append(headers["content-range"])
         if m.get("method") == "Runtime.exceptionThrown":
             self.problems.append(m["params"]["exceptionDetails"])
         elif m.get("method") == "Log.entryAdded":
@@ -115,7 +139,14 @@ class Page:
             "(() => { try { return Boolean(" + expression + "); }"
             " catch (e) { return false; } })()"
         )
-        return wait_until(expression, lambda: self.eval(check), deadline)
+
+        def look():
+            try:
+                return self.eval(check)
+            except Navigated:
+                return False
+
+        return wait_until(expression, look, deadline)
 
     def type(self, text):
         """Key by key, as a person does."""
@@ -132,6 +163,35 @@ class Page:
                     )
             else:
                 self.call("Input.dispatchKeyEvent", type="char", text=c)
+
+    def click(self, selector):
+        """With the mouse, in the middle of it."""
+        found = f"document.querySelector({selector!r})"
+        self.until(f"{found}.getBoundingClientRect().width > 0")
+        x, y = self.eval(
+            f"(() => {{ const r = {found}.getBoundingClientRect();"
+            "return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call(
+                "Input.dispatchMouseEvent",
+                type=kind,
+                x=x,
+                y=y,
+                button="left",
+                clickCount=1,
+            )
+
+    def shift_enter(self):
+        for kind in ("rawKeyDown", "keyUp"):
+            self.call(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key="Enter",
+                code="Enter",
+                modifiers=8,
+                windowsVirtualKeyCode=13,
+            )
 
     def screenshot(self, path):
         r = self.call("Page.captureScreenshot", format="png")

@@ -94,6 +94,35 @@ start_guestd()
 	url=http://127.0.0.1:$port
 }
 
+# The desktop outlives guestd, but not a test.
+end_desktop()
+{
+	[ -e "$dir/run/desktop.json" ] || return 0
+	for end_pid in $(jq '.server.pid, .session.pid' "$dir/run/desktop.json"); do
+		[ "$end_pid" -le 1 ] || kill "$end_pid" 2>/dev/null || :
+	done
+}
+
+desktop_is()
+{
+	curl -sS -m 20 -H "Authorization: Bearer ${desktop_token:-none}" \
+		"$url/v1/screen/info" | jq -e ".state == \"$1\"" >/dev/null
+}
+
+# start_desktop SIZE OPTION...: guestd with a desktop that is up.
+start_desktop()
+{
+	desktop_size=$1
+	shift
+	requires Xvnc -version
+	requires openbox --version
+	requires jq --version
+	at_exit end_desktop
+	start_guestd --display "$desktop_size" \
+		--share "${top_builddir:-../..}/guest/bundle/share" "$@"
+	wait_until 60 desktop_is up
+}
+
 # request PATH CURL-OPTION...: body in $dir/body, head in $dir/head, sets $status.
 request()
 {
@@ -134,4 +163,35 @@ say()
 heard()
 {
 	grep -qF -- "$1" "$dir/said"
+}
+
+# Kernels outlive guestd, but not a test that fails.
+end_kernels()
+{
+	for f in "$dir"/run/kernels/*.json; do
+		[ ! -e "$f" ] || kill -9 "$(jq .pid "$f")" 2>/dev/null || :
+	done
+}
+
+# bundle_kernels: what kernels of the build tree need.  A module with a
+# sanitizer wants its runtime loaded before Python's memory.
+bundle_kernels()
+{
+	at_exit end_kernels
+	asan=$(ldd ../../guest/bundle/python/sandbox_kernel/_core.abi3.so |
+		awk '/libasan/ { print $3 }')
+	[ -n "$asan" ] || return 0
+	mkdir -p "$dir/run"
+	printf 'LD_PRELOAD=%s\nASAN_OPTIONS=%s\n' "$asan" \
+		detect_leaks=0:quarantine_size_mb=1 > "$dir/run/env"
+}
+
+# a_workspace: "$dir/work", as if the host had named it, with $token.
+a_workspace()
+{
+	mkdir -p "$dir/run" "$dir/work"
+	printf '{"message": {"type": "personalise", "id": "sb-1", "token": "%s",
+		"hostname": "demo", "workspace": "%s", "time_ms": 0,
+		"entropy": "%064d"}, "receipt": {}}' "$token" "$dir/work" 0 \
+		> "$dir/run/personal.json"
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """nbclient runs a notebook on the gateway of JUPYTER_GATEWAY_URL."""
 import os
+import traceback
 
 import nbformat
 from jupyter_server.gateway.gateway_client import GatewayClient
@@ -19,27 +20,37 @@ def run(*cells):
                                  "language": "python"}
     km = GatewayKernelManager(kernel_name="python3")
     km.client_factory = GatewayKernelClient
-    NotebookClient(nb, km=km, timeout=60, startup_timeout=60).execute()
+    NotebookClient(nb, km=km, timeout=60, startup_timeout=60,
+                   iopub_timeout=60).execute()
     return nb
 
 
-nb = run("x = 6", "print('hello')\nx * 7",
-         "for i in range(2000): print(i, flush=True)")
-assert nb.cells[1].outputs[0]["text"] == "hello\n", nb.cells[1]
-assert nb.cells[1].outputs[1]["data"]["text/plain"] == "42", nb.cells[1]
-text = "".join(o["text"] for o in nb.cells[2].outputs)
-assert text == "".join(f"{i}\n" for i in range(2000)), len(text)
+def main():
+    nb = run("x = 6", "print('hello')\nx * 7",
+             "for i in range(2000): print(i, flush=True)")
+    assert nb.cells[1].outputs[0]["text"] == "hello\n", nb.cells[1]
+    assert nb.cells[1].outputs[1]["data"]["text/plain"] == "42", nb.cells[1]
+    text = "".join(o["text"] for o in nb.cells[2].outputs)
+    assert text == "".join(f"{i}\n" for i in range(2000)), len(text)
+    try:
+        run("1 / 0")
+    except CellExecutionError as e:
+        assert "ZeroDivisionError" in str(e), e
+    else:
+        raise AssertionError("no error")
+    try:
+        run("import os", "os.kill(os.getpid(), 9)")
+    except CellExecutionError as e:
+        assert "SIGKILL" in str(e), e
+    else:
+        raise AssertionError("no death")
+
+
+status = 1
 try:
-    run("1 / 0")
-except CellExecutionError as e:
-    assert "ZeroDivisionError" in str(e), e
-else:
-    raise AssertionError("no error")
-try:
-    run("import os", "os.kill(os.getpid(), 9)")
-except CellExecutionError as e:
-    assert "SIGKILL" in str(e), e
-else:
-    raise AssertionError("no death")
+    main()
+    status = 0
+except BaseException:
+    traceback.print_exc()
 # Its clients leave threads behind that read from sockets they have closed.
-os._exit(0)
+os._exit(status)

@@ -11,7 +11,7 @@ import sys
 import jsonschema
 from jsonschema import Draft202012Validator
 
-METHODS = ("get", "put", "post", "delete")
+METHODS = ("get", "put", "post", "patch", "delete")
 
 
 class Wrong(Exception):

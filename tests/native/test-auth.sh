@@ -45,6 +45,19 @@ expect 200
 request "/metrics?ticket=$ticket"
 expect 401 'POST /v1/tickets'
 
+# Or, for one path, more often.
+ticket '{"path": "/metrics", "reusable": true}'
+for _ in 1 2 3; do
+	request "/metrics?ticket=$ticket"
+	expect 200
+done
+request "/v1/system/info?ticket=$ticket"
+expect 401 'another path'
+request "/metrics?ticket=$ticket" -X POST
+expect 401 'GET only'
+request /v1/tickets -H "$auth" -d '{"reusable": true}'
+expect 400 "needs a 'path'"
+
 # For GET only, and a refusal does not use it up.
 ticket '{"ttl_s":3600}'
 request "/v1/shell/exec?ticket=$ticket" -d '{"command":"true"}'

@@ -5,18 +5,14 @@
 
 python=/usr/bin/python3
 requires jq --version
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
 requires "$python" -c 'import ipykernel, nbclient, jupyter_client, jupyter_server'
 
 token=0123456789abcdef
 echo "$token" > "$dir/token"
 
-end_kernels()
-{
-	for f in "$dir"/run/kernels/*.json; do
-		[ ! -e "$f" ] || kill -9 "$(jq .pid "$f")" 2>/dev/null || :
-	done
-}
-at_exit end_kernels
+bundle_kernels
 start_guestd --token-file "$dir/token"
 
 # Nothing of this account's own Jupyter.
@@ -66,4 +62,27 @@ wait_until 60 curl -fsS "$front/api?token=front"
 "$python" "$srcdir/gateway.py" "$front" front front > "$dir/case" 2>&1 || {
 	cat "$dir/case" "$dir/server" >&2
 	fail "through jupyter_server"
+}
+
+# 4. The classic notebook with --gateway-url, used in a browser.
+requires "$python" -c 'import notebook'
+requires "${CHROMIUM:=chromium}" --version
+export CHROMIUM
+front_port=$("$python" -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+JUPYTER_GATEWAY_AUTH_TOKEN=$token "$python" -m notebook \
+	--ip=127.0.0.1 --port="$front_port" --NotebookApp.token=front \
+	--notebook-dir="$dir/notebooks" --allow-root --no-browser \
+	--gateway-url "$url" > "$dir/notebook" 2>&1 &
+notebook=$!
+at_exit "kill -9 $notebook"
+front=http://127.0.0.1:$front_port
+wait_until 60 curl -fsS "$front/api?token=front"
+mkdir "$dir/browser"
+PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/gateway-notebook.py" "$front" \
+	front "$dir/browser" "$dir/notebooks" > "$dir/case" 2>&1 || {
+	tail -n 20 "$dir/case" "$dir/notebook" >&2
+	fail "the classic notebook"
 }

@@ -5,10 +5,8 @@
 
 python=/usr/bin/python3
 requires "$python" -c 'import ipykernel, websocket'
-requires jq --version
-
-token=0123456789abcdef
-echo "$token" > "$dir/token"
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
 
 gateway()
 {
@@ -18,41 +16,69 @@ gateway()
 	}
 }
 
-# Kernels outlive guestd, but not a test that fails.
-end_kernels()
-{
-	for f in "$dir"/run/kernels/*.json; do
-		[ ! -e "$f" ] || kill -9 "$(jq .pid "$f")" 2>/dev/null || :
-	done
-}
-at_exit end_kernels
-
-# A module with a sanitizer wants its runtime loaded before Python's memory.
-asan=$(ldd ../../guest/bundle/python/sandbox_kernel/_core.abi3.so |
-	awk '/libasan/ { print $3 }')
-if [ -n "$asan" ]; then
-	mkdir -p "$dir/run"
-	printf 'LD_PRELOAD=%s\nASAN_OPTIONS=%s\n' "$asan" \
-		detect_leaks=0:quarantine_size_mb=1 > "$dir/run/env"
-fi
-start_guestd --share ../../guest/bundle/share --token-file "$dir/token"
-for case in rest auth framings routing many output reconnect slow death \
+token=0123456789abcdef0123456789abcdef
+bundle_kernels
+a_workspace
+WORKSPACE=$dir/work
+export WORKSPACE
+mkdir "$WORKSPACE/sub"
+start_guestd --share ../../guest/bundle/share --control "$dir/none"
+for case in rest auth framings routing bash many output reconnect slow death \
 	run sessions; do
 	gateway "$case"
 done
 
-# The kernel goes on while there is no guestd.
+# The kernel goes on while there is no guestd, and keeps its session; one that
+# ends meanwhile does not.
 gateway leave
-kid=$(cat "$dir/case")
+read -r kid doomed session lost < "$dir/case"
+[ "$(stat -c %a "$dir/run/sessions.json")" = 600 ] || fail "sessions.json"
 stop_guestd
-start_guestd --share ../../guest/bundle/share --token-file "$dir/token"
-gateway found "$kid"
+kill -9 "$(jq .pid "$dir/run/kernels/$doomed.json")"
+start_guestd --share ../../guest/bundle/share --control "$dir/none"
+gateway found "$kid" "$doomed" "$session" "$lost"
 stop_guestd
 
-start_guestd --share ../../guest/bundle/share --token-file "$dir/token" --origin https://lab.example
+# What was written down and makes no sense is no reason not to start.
+for bad in '' '[{"id' '{}' '[1, {"id": "x"}]' \
+	'[{"id": "00000000-0000-0000-0000-000000000000", "path": "a", "type": "b"}]'; do
+	printf '%s' "$bad" > "$dir/run/sessions.json"
+	: > "$dir/run/guestd.log"
+	start_guestd --share ../../guest/bundle/share --control "$dir/none"
+	grep -q 'sessions' "$dir/run/guestd.log" || fail "nothing was said of '$bad'"
+	request /api/sessions -H "Authorization: token $token"
+	expect 200 '[]'
+	stop_guestd
+done
+
+start_guestd --share ../../guest/bundle/share --control "$dir/none" --origin https://lab.example
 gateway cors
 stop_guestd
 
-start_guestd --share ../../guest/bundle/share --token-file "$dir/token" --max-kernels 1 --warm-kernel \
-	--cull-idle 1
+start_guestd --share ../../guest/bundle/share --control "$dir/none" --max-kernels 1 --warm-kernel \
+	--cull-idle 3
 gateway limits
+stop_guestd
+
+# The next guestd keeps the warm kernel for whom it may come, and starts no
+# other.
+start_warm()
+{
+	start_guestd --share ../../guest/bundle/share --control "$dir/none" \
+		--warm-kernel
+}
+warm_pids()
+{
+	jq -c -s 'map(select(.warm).pid)' "$dir"/run/kernels/*.json
+}
+is_warm()
+{
+	warm_pids | jq -e 'length == 1'
+}
+start_warm
+wait_until 60 is_warm
+before=$(warm_pids)
+stop_guestd
+start_warm
+gateway warm
+[ "$(jq -c -s . "$dir/case")" = "$before" ] || fail "not the kernel that was warm"

@@ -5,15 +5,18 @@
 . "${srcdir:=.}/functions.sh"
 
 requires /usr/bin/python3 -c 'import jsonschema'
+requires jq --version
 : "${top_builddir:=../..}"
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 
 echo secret > "$dir/token"
+# shellcheck disable=SC2034 # for functions.sh
+desktop_token=secret
 mkdir "$dir/files"
-start_guestd --token-file "$dir/token" \
-	--languages "$top_builddir/guest/languages.json" \
-	--share "$top_builddir/guest/bundle/share"
+bundle_kernels
+start_desktop 640x480 --token-file "$dir/token" \
+	--languages "$top_builddir/guest/languages.json"
 
 # A linter of others, where there is one.
 lint()
@@ -27,7 +30,7 @@ request /v1/openapi.json
 expect 200
 cp "$dir/body" "$dir/guestd.json"
 lint "$dir/guestd.json"
-/usr/bin/python3 "$srcdir/conform.py" "$port" secret "$dir/files" ||
+/usr/bin/python3 "$srcdir/conform-guestd.py" "$port" secret "$dir/files" ||
 	fail "guestd is not as described"
 
 # sandboxd needs no machine to describe itself.

@@ -4,8 +4,8 @@
 . "${srcdir:=.}/functions.sh"
 
 "$guestd" --version | grep -q '^guestd [0-9]' || fail "--version"
-for o in listen port token-file no-auth control run-dir log jupyter-port \
-	max-kernels cull-idle warm-kernel origin; do
+for o in listen port token-file no-auth control run-dir log jupyterlab jupyter-port \
+	max-kernels cull-idle warm-kernel display display-of origin; do
 	"$guestd" --help | grep -q -- "--$o" || fail "--help lacks --$o"
 done
 
@@ -25,6 +25,12 @@ wrong 2 'to 65535' --jupyter-port x
 wrong 2 'from 1 to 1000' --max-kernels 0
 wrong 2 'wants a time' --cull-idle soon
 wrong 2 'exclude each other' --no-auth --token-file x
+wrong 2 'exclude each other' --no-auth --display none --display-of :0
+wrong 2 'not a size of a screen' --display 10x10
+wrong 2 'not a size of a screen' --display 1280x800x24
+wrong 2 'not a size of a screen' --display ' 1280x800'
+wrong 2 'wants what browsers send' --no-auth --origin https://lab.example/
+wrong 2 'wants what browsers send' --no-auth --origin lab.example
 wrong 2 'does not go with' --no-auth --control x
 wrong 2 'no arguments' --no-auth extra
 wrong 1 'no-such-file' --token-file "$dir/no-such-file"

@@ -6,9 +6,8 @@
 requires curl --version
 requires jq --version
 requires python3 --version
-start_guestd --no-auth \
-	--languages "${top_builddir:-../..}/guest/languages.json" \
-	--share "${top_builddir:-../..}/guest/bundle/share"
+start_desktop 640x480 --no-auth \
+	--languages "${top_builddir:-../..}/guest/languages.json"
 f=$dir/files
 mkdir "$f"
 
@@ -22,6 +21,12 @@ works()
 	case $status in
 	20[01]) ;;
 	*) fail "$1 $2: $status: $(cat "$dir/body")" ;;
+	esac
+	case $4 in
+	image/* | video/* | text/*)
+		grep -qi "^content-type: $4" "$dir/head" || fail "$1 $2: not $4"
+		return
+		;;
 	esac
 	jq -e "$4" "$dir/body" > /dev/null ||
 		fail "$1 $2: not '$4': $(cat "$dir/body")"

@@ -10,6 +10,8 @@ pids=()
 
 finish() {
 	local status=$?
+	# Also a client whose command did not end.
+	mapfile -t -O ${#pids[@]} pids < <(jobs -p)
 	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null || :
 	wait
 	chmod -R u+rwx "$dir"
@@ -186,7 +188,11 @@ wait $slow || rc=$?
 pass 'the end of the reader ends the command'
 
 echo '# signals'
-# run_signalled SIGNAL COMMAND: what becomes of a command that has touched
+# Whether what would end the command with its client is there.
+leashed() {
+	pgrep -f -- "kill -s HUP -- -$(ps -o pgid= -p "$(cat "$dir/pid")" | tr -d ' ')\$"
+}
+# run_signalled SIGNAL COMMAND [WHEN]: what becomes of a command that has touched
 # "ready"; its exit status in $rc
 run_signalled() {
 	rm -f "$dir/ready"
@@ -195,12 +201,14 @@ run_signalled() {
 		2>"$dir/err" </dev/null &
 	local pid=$!
 	wait_until test -e "$dir/ready"
+	wait_until "${3:-true}"
 	kill "-$1" $pid
 	rc=0
 	wait $pid 2>/dev/null || rc=$?
 }
-group="sleep 1000 & echo \$! >'$dir/pid'; sleep 1000 |
-	(touch '$dir/ready'; cat)"
+# A shell loses a signal that comes while it starts a program: not before.
+group="sleep 1000 & echo \$! >'$dir/pid'
+	sh -c \"touch '$dir/ready'; exec sleep 1000\" | cat"
 # The first sleep ignores SIGINT, as a shell has it, and holds stdout.
 for signal in INT TERM HUP; do
 	run_signalled $signal "$group"
@@ -210,7 +218,8 @@ done
 run_signalled INT "trap 'echo caught; exit 5' INT; touch '$dir/ready'
 	while :; do sleep 0.05; done"
 eq "$rc $(cat "$dir/out")" '5 caught' 'a command can catch SIGINT'
-run_signalled KILL "$group"
+# Who is killed before it can hold the command does not take it along.
+run_signalled KILL "$group" leashed
 wait_until gone "$(cat "$dir/pid")"
 pass 'a command ends with its client'
 

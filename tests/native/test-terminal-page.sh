@@ -46,7 +46,7 @@ for path in /terminal/nothing /terminal/.. /terminal/%2e%2e%2f%2e%2e%2fguestd \
 	*) fail "$path: $status" ;;
 	esac
 done
-for f in index.html terminal.js terminal.css xterm.css; do
+for f in index.html line.js terminal.js terminal.css xterm.css; do
 	! grep -nE '(src|href)="(https?:)?//|@import|url\(["'"'"']?http' \
 		"$share/terminal/$f" || fail "$f has outside assets"
 done

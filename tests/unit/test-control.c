@@ -148,7 +148,10 @@ static void test_message(void)
 {
 	autojson json_t *j = message(
 		",\"env\":{\"A\":\"x\"},\"entropy\":\"00fF\",\"time_ms\":5,"
-		"\"mounts\":[{\"tag\":\"t\",\"path\":\"/a/b\",\"readonly\":true}]");
+		"\"mounts\":[{\"tag\":\"t\",\"path\":\"/a/b\",\"readonly\":true}],"
+		"\"jupyter_port\":9001,\"jupyter_log\":\"k.log\","
+		"\"max_kernels\":2,\"kernel_idle\":60,\"warm_kernel\":false,"
+		"\"origins\":[\"https://lab.example\",\"*\"]");
 	struct message_personalise p;
 	struct sb_err err;
 
@@ -158,6 +161,8 @@ static void test_message(void)
 	is_int(p.time_ms, 5, "its time");
 	is_str(p.mount[0].path, "/a/b", "its mount");
 	ok(p.mount[0].readonly, "which is read-only");
+	is_int(p.jupyter_port, 9001, "its port for Jupyter");
+	is_str(p.jupyter_log, "k.log", "and that log");
 	message_personalise_done(&p);
 
 	is_int(parse(""), 0, "a short message");
@@ -165,6 +170,18 @@ static void test_message(void)
 	is_int(parse(",\"env\":{\"A\":\"x\\ny\"}"), -1, "two lines");
 	is_int(parse(",\"env\":{\"A\":1}"), -1, "a number");
 	is_int(parse(",\"entropy\":\"0\""), -1, "half a byte");
+	is_int(parse(",\"jupyter_port\":65536"), -1, "no port");
+	is_int(parse(",\"max_kernels\":0"), -1, "no kernels at all");
+	is_int(parse(",\"kernel_idle\":-1"), -1, "idle since tomorrow");
+	is_int(parse(",\"warm_kernel\":1"), -1, "a number for a flag");
+	is_int(parse(",\"jupyter_log\":\"../x\""), -1, "no file name");
+	is_int(parse(",\"origins\":\"*\""), -1, "origins are a list");
+	is_int(parse(",\"origins\":[\"https://a/\"]"), -1, "no origin");
+	is_int(parse(",\"origins\":[null]"), -1, "nothing for an origin");
+	is_int(parse(",\"origins\":[\"*\",\"*\",\"*\",\"*\",\"*\",\"*\","
+		     "\"*\",\"*\",\"*\",\"*\",\"*\",\"*\",\"*\",\"*\","
+		     "\"*\",\"*\",\"*\"]"),
+	       -1, "too many origins");
 	is_int(parse(",\"time_ms\":-1"), -1, "a time before time");
 	is_int(parse(",\"mounts\":{}"), -1, "mounts are a list");
 	is_int(parse(",\"mounts\":[{\"tag\":\"t\",\"path\":\"/\"}]"), -1,

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranges, entity tags, forms, globs and base64, as bytes. */
+/* Ranges, entity tags, forms, globs, base64, and files that change. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "common/json.h"
+#include "common/mime.h"
 #include "common/range.h"
 #include "common/base64.h"
 #include "common/util.h"
+#include "guest/files-changed.h"
 #include "guest/glob.h"
 #include "guest/multipart.h"
+#include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
 static void check_range(const char *header, uint64_t size, enum range_kind want,
@@ -169,6 +176,61 @@ static void test_base64(void)
 	ok(!base64_decode("Yf=A", 4, &len), "padding in the middle");
 }
 
+/* The clock of files has gone on since this one was written. */
+static void wait_for_tick(const char *path)
+{
+	struct timespec now;
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		abort();
+	do
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	while (now.tv_sec == st.st_ctim.tv_sec &&
+	       now.tv_nsec <= st.st_ctim.tv_nsec);
+}
+
+static void test_changes(void)
+{
+	autofree char *a = NULL, *d = NULL, *e = NULL;
+	struct files_moment *m;
+	autojson json_t *j = json_object();
+	const json_t *files;
+
+	scratch_init();
+	a = scratch_file("a", "1");
+	free(scratch_file("b", "1"));
+	free(scratch_file("c", "1"));
+	d = scratch_file("d", "1");
+	wait_for_tick(d);
+	/* It sees a, b and c; then b, c, d and so on move up. */
+	m = files_moment_new(scratch_dir, NULL, 3);
+	unlink(a);
+	files_changed(m, j);
+	files = json_object_get(j, "files");
+	ok(json_array_size(files) == 0 && json_bool_or(j, "files_truncated", 0),
+	   "one that was not looked at is not new");
+	unlink(d);
+	e = scratch_file("e.png", "22");
+	files_changed(m, j);
+	files = json_object_get(j, "files");
+	ok(json_array_size(files) == 1 &&
+		   strcmp(json_str_or(json_array_get(files, 0), "content", ""),
+			  "MjI=") == 0,
+	   "but one that was made since is");
+	files_moment_free(m);
+	m = files_moment_new("/nonexistent", NULL, 3);
+	files_changed(m, j);
+	ok(json_array_size(json_object_get(j, "files")) == 0 &&
+		   !json_bool_or(j, "files_truncated", 1),
+	   "no folder, no files");
+	files_moment_free(m);
+	ok(strcmp(mime_of_name("/a.b/X.PNG"), "image/png") == 0 &&
+		   strcmp(mime_of_name("/a.png/x"),
+			  "application/octet-stream") == 0,
+	   "MIME types");
+}
+
 int main(void)
 {
 	test_ranges();
@@ -176,5 +238,6 @@ int main(void)
 	test_forms();
 	test_globs();
 	test_base64();
+	test_changes();
 	return tap_done();
 }

@@ -3,7 +3,9 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "guest/kernel-journal.h"
 #include "tap.h"
@@ -27,6 +29,29 @@ static bool has(struct kernel_journal *j, uint64_t seq)
 	return kernel_journal_get(j, seq, &data, &len, &err) == 0 &&
 	       len == SIZE && memcmp(data, want, SIZE) == 0 &&
 	       kernel_journal_size(j, seq) == SIZE;
+}
+
+/* A folder that is gone takes no more files, as a full disk does. */
+static void test_full_disk(void)
+{
+	char dir[] = "/var/tmp/sandbox-test-XXXXXX", data[SIZE];
+	struct kernel_journal *j;
+	bool good = mkdtemp(dir);
+
+	j = kernel_journal_new(dir, 1 << 20, 20 << 20);
+	for (uint64_t i = 1; i <= 200; i++) {
+		fill(data, i);
+		kernel_journal_add(j, data, SIZE);
+		if (i == 100)
+			good = good && kernel_journal_first(j) == 1 &&
+			       rmdir(dir) == 0;
+	}
+	for (uint64_t i = kernel_journal_first(j); i <= 200; i++)
+		good = good && has(j, i);
+	ok(good && kernel_journal_first(j) > 1 &&
+		   kernel_journal_first(j) <= 200,
+	   "on a full disk the oldest go, and there is no hole");
+	kernel_journal_free(j);
 }
 
 int main(void)
@@ -63,6 +88,22 @@ int main(void)
 	for (uint64_t i = kernel_journal_first(j); i <= 1000; i++)
 		good = good && has(j, i);
 	ok(good, "and can be read");
+	for (uint64_t i = 1001; i <= 1200; i++) {
+		fill(data, i);
+		kernel_journal_add(j, data, SIZE);
+		if (i % 2)
+			kernel_journal_mark(j, &i, sizeof(i));
+	}
+	kernel_journal_mark(j, data, SIZE);
+	good = true;
+	for (uint64_t i = 1073; i < 1200; i += 2)
+		good = good &&
+		       kernel_journal_marked(j, i - 1, 1200, &p, &len) == i &&
+		       len == sizeof(i) && memcmp(p, &i, len) == 0;
+	ok(good && kernel_journal_marked(j, 1, 2000, &p, &len) == 1073 &&
+		   !kernel_journal_marked(j, 1200, 2000, &p, &len) &&
+		   !kernel_journal_marked(j, 1, 1073, &p, &len),
+	   "the last 64 that are marked and small are kept apart");
 	kernel_journal_free(j);
 	j = kernel_journal_new("/nonexistent", 1 << 20, 20 << 20);
 	for (uint64_t i = 1; i <= 100; i++) {
@@ -71,5 +112,6 @@ int main(void)
 	}
 	ok(has(j, 100) && !has(j, 1), "without files the newest are kept");
 	kernel_journal_free(j);
+	test_full_disk();
 	return tap_done();
 }

@@ -53,6 +53,13 @@ contains "$(json '.serial_tail | last' <<<"$info")" "last words" \
 	"and its last serial lines"
 contains "$(sbctl logs demo --source serial)" "last words" \
 	"the serial log can still be read"
+console() {
+	curl -sf --max-time 10 --unix-socket "$SANDBOX_STATE/run/sandboxd.sock" \
+		"http://localhost/v1/sandboxes/demo/console/screenshot$1"
+}
+contains "$(console '?format=text')" "last words" \
+	"the dead machine's console can be looked at"
+contains "$(console '' | file -)" "PNG image data, 800 x 480" "as a picture"
 
 # Killed together: the sandbox shows why, and down still works.
 succeeds sbctl up demo

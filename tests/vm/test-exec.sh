@@ -29,6 +29,8 @@ for via in guestd ssh; do
 	eq "$(sbctl exec demo --via $via --json -- sh -c 'echo out; echo err >&2' |
 		json '.stdout + .stderr')" $'out\nerr' "an object over $via"
 done
+sbctl py demo 'x = 6 * 7'
+eq "$(sbctl py demo x)" 42 "state between calls"
 
 # Bytes, both ways.
 blob=$SANDBOX_STATE/blob

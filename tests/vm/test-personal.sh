@@ -68,6 +68,8 @@ succeeds sbctl down demo
 # What only a template or the API can say.
 made=$(curl -s --max-time 300 --unix-socket "$SANDBOX_STATE/run/sandboxd.sock" \
 	-d '{"name":"odd","server_port":9000,"server_log":"mine.log",
+		"jupyter_port":9001,"jupyter_log":"kernels.log",
+		"origins":["https://lab.example"],
 		"workspace":"/work/here","shared_dir":"/mnt/s","debug":true}' \
 	http://localhost/v1/sandboxes)
 eq "$(json .state <<<"$made")" ready "a sandbox made by the API"
@@ -81,3 +83,19 @@ pass "its log"
 contains "$(sbctl logs odd --source guestd)" debug "says more"
 eq "$(sbctl exec odd -- sh -c 'mountpoint -q /mnt/s && echo yes')" yes "its share"
 contains "$(curl -s --max-time 10 "$(json .url <<<"$made")/health")" ok "its port"
+contains "$(curl -si --max-time 10 -H 'Origin: https://lab.example' \
+	"$(json .url <<<"$made")/health")" \
+	'Access-Control-Allow-Origin: https://lab.example' "whose pages may ask"
+
+# A kernel, by the gateway's own port, and by ZeroMQ.
+gateway=$(sbctl jupyter odd --url)
+contains "$gateway" ":$(json '.ports[] | select(.guest == 9001).host' <<<"$made")/" \
+	"the gateway's port"
+eq "$(curl -s --max-time 60 "${gateway}api/kernelspecs" | json .default)" \
+	sandbox-python "its kernels"
+file=$(sbctl kernel odd)
+succeeds /usr/bin/python3 "${0%/*}/../native/gateway-zmq.py" "$file"
+contains "$(sbctl logs odd --source kernel)" "the kernel starts" "their log"
+[ -s "$(json .share <<<"$made")/logs/kernels.log" ] || fail "it has another name"
+succeeds sbctl kernel odd --stop
+[ ! -e "$file" ] || fail "the connection file is still there"
