@@ -13,25 +13,32 @@ from nbclient.exceptions import CellExecutionError
 GatewayClient.instance().url = os.environ["JUPYTER_GATEWAY_URL"]
 
 
-def run(*cells):
+def run(*cells, kernel="python3"):
     nb = nbformat.v4.new_notebook()
     nb.cells = [nbformat.v4.new_code_cell(c) for c in cells]
-    nb.metadata["kernelspec"] = {"name": "python3", "display_name": "",
+    nb.metadata["kernelspec"] = {"name": kernel, "display_name": "",
                                  "language": "python"}
-    km = GatewayKernelManager(kernel_name="python3")
+    km = GatewayKernelManager(kernel_name=kernel)
     km.client_factory = GatewayKernelClient
     NotebookClient(nb, km=km, timeout=60, startup_timeout=60,
                    iopub_timeout=60).execute()
     return nb
 
 
-def main():
+def run_lines(kernel, lines):
     nb = run("x = 6", "print('hello')\nx * 7",
-             "for i in range(2000): print(i, flush=True)")
+             f"for i in range({lines}): print(i, flush=True)", kernel=kernel)
     assert nb.cells[1].outputs[0]["text"] == "hello\n", nb.cells[1]
     assert nb.cells[1].outputs[1]["data"]["text/plain"] == "42", nb.cells[1]
     text = "".join(o["text"] for o in nb.cells[2].outputs)
-    assert text == "".join(f"{i}\n" for i in range(2000)), len(text)
+    assert text == "".join(f"{i}\n" for i in range(lines)), len(text)
+
+
+def main():
+    run_lines("sandbox-python", 10000)
+    # ipykernel makes up to two messages of a line, and drops all but 1000 of
+    # those that its own thread could not send yet.
+    run_lines("python3", 400)
     try:
         run("1 / 0")
     except CellExecutionError as e:

@@ -82,6 +82,8 @@ eq "$(call POST /v1/run '{"code": "x = 6 * 7\nprint(\"hi\")", "timeout": 50}' |
 eq "$(call POST /v1/run '{"code": "x + 1", "timeout": 50}' |
 	json '.outputs[0].data["text/plain"]')" 43 "and its state in the next one"
 eq "$(call GET /api/kernelspecs | json .default)" sandbox-python "by our kernel"
+eq "$(sbctl exec demo -- cat /proc/sys/net/core/wmem_default)" 4194304 \
+	"and others have room for what they say"
 
 # A fork bomb comes to the limit of its command, and guestd goes on.
 bomb=$(call POST /v1/shell/exec '{"background": true,
