@@ -219,6 +219,8 @@ quickstart() {
 It works.  To go on:
   build/run sandboxctl exec demo -- uname -a     a command
   build/run sandboxctl exec -t demo -- bash      a shell
+  build/run sandboxctl py demo                   Python, with what it knows
+  build/run sandboxctl view demo --open          its desktop, in a browser
   build/run sandboxctl cp FILE demo:/shared/     a file
   build/run sandboxctl ls                        all sandboxes
 To stop it, leaving nothing:
