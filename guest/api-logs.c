@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "guest/api.h"
 #include "guest/guestd.h"
-#include "guest/kernel-log.h"
+#include "guest/child-log.h"
 
 #define DEFAULT_LINES 100
 #define MAX_LINES 10000
@@ -29,7 +29,12 @@ static char *guestd_log(const struct guestd *g)
 
 static char *kernels_log(const struct guestd *g)
 {
-	return kernel_log_path(g->kernel_log);
+	return child_log_path(g->kernel_log);
+}
+
+static char *desktop_log(const struct guestd *g)
+{
+	return child_log_path(g->desktop_log);
 }
 
 /* What can be read: a name, and where that log is. */
@@ -39,6 +44,7 @@ static const struct source {
 } sources[] = {
 	{ "guestd", guestd_log },
 	{ "kernel", kernels_log },
+	{ "desktop", desktop_log },
 };
 
 enum format { FORMAT_JSON, FORMAT_NDJSON, FORMAT_TEXT };
@@ -292,7 +298,7 @@ static void get_logs(struct http_req *req)
 }
 
 static const struct http_field logs_in[] = {
-	{ "source", HTTP_STR, "Whose log", .words = "guestd|kernel",
+	{ "source", HTTP_STR, "Whose log", .words = "guestd|kernel|desktop",
 	  .dflt = "'guestd'" },
 	{ "lines", HTTP_INT, "The last ones; 100, or all since that time",
 	  .max = MAX_LINES },

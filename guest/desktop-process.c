@@ -17,6 +17,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/token.h"
+#include "guest/child-log.h"
 #include "guest/desktop-private.h"
 #include "guest/session.h"
 
@@ -107,23 +108,22 @@ static int make_pipe(int *ret_in, int *ret_out, struct sb_err *err)
 	return 0;
 }
 
-/* Start it with its messages in a file, and out as its stdout. */
+/* Start it with its messages in the log, and out as its stdout. */
 static int run(struct desktop *d, const struct spawn_as *as,
 	       const char *const argv[], const char *name, int out,
 	       struct desktop_child *c, struct sb_err *err)
 {
-	autofree char *path = xasprintf("%s/%s.log", d->dir, name);
 	autoclose int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	autoclose int log = -1;
 	int fd[3];
 
 	/* A file, and no pipe: it may outlive us. */
-	unlink(path);
-	log = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-		   0600);
+	child_log_say(d->cfg.log, "it starts",
+		      json_pack("{s:s}", "program", name));
+	log = child_log_open(d->cfg.log);
 	if (in < 0 || log < 0)
 		return sb_fail(err, sb_code_of_errno(errno),
-			       "cannot open '%s': %m", path);
+			       "cannot open /dev/null: %m");
 	fd[0] = in;
 	fd[1] = out;
 	fd[2] = log;

@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "guest/child-log.h"
 #include "guest/desktop-private.h"
 #include "guest/session.h"
 
@@ -105,6 +106,7 @@ static void fail(struct desktop *d, const char *reason)
 
 	log_warn("desktop: %s; it is started again in %lld ms", reason,
 		 (long long)ms);
+	child_log_say(d->cfg.log, reason, NULL);
 	set_state(d, d->fails > MAX_QUICK ? DESKTOP_FAILED : DESKTOP_STARTING,
 		  reason);
 	loop_timer_set(d->timer, ms);
@@ -148,6 +150,7 @@ static void on_session_end(void *arg)
 	if (!d->serving)
 		return;
 	log_warn("desktop: %s", why);
+	child_log_say(d->cfg.log, why, NULL);
 	loop_timer_set(d->session_timer, wait_ms(d->session_fails++));
 }
 

@@ -7,7 +7,7 @@
  * All of it belongs to the loop's thread.
  *
  * In RUN_DIR/desktop, which is the sandbox's user's: rfb (the socket of the
- * server), Xauthority, logs and the settings of the session.
+ * server), Xauthority and the settings of the session.
  */
 
 #include <stdbool.h>
@@ -16,6 +16,7 @@
 #include "guest/screen.h"
 #include "guest/spawn.h"
 
+struct child_log;
 struct desktop;
 
 enum desktop_state {
@@ -28,7 +29,8 @@ enum desktop_state {
 struct desktop_config {
 	struct loop *loop;
 	const char *run_dir;
-	const char *share;     /* the folder of the session's files */
+	const char *share; /* the folder of the session's files */
+	const struct child_log *log;
 	const char *of;	       /* a display that is there; NULL: have our own */
 	struct screen *screen; /* to be told of the display */
 	/* As whom to run, and in which folder. */

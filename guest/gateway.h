@@ -16,7 +16,7 @@
 struct gateway;
 struct kernel;
 struct kernel_config;
-struct kernel_log;
+struct child_log;
 
 struct gateway_limits {
 	int max_kernels; /* 0: GATEWAY_MAX_KERNELS */
@@ -28,7 +28,7 @@ struct gateway_config {
 	struct loop *loop;
 	const char *run_dir; /* borrowed */
 	const char *specs;   /* our own kernels; borrowed, may be NULL */
-	const struct kernel_log *log;
+	const struct child_log *log;
 	const char *listen; /* IP address for kernels' ports; NULL: loopback */
 	/* As whom kernels run, with env (may be NULL) added. */
 	int (*make_as)(void *arg, const json_t *env, struct spawn_as **ret,

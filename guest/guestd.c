@@ -21,7 +21,7 @@
 #include "guest/gateway-zmq.h"
 #include "guest/gateway.h"
 #include "guest/guestd.h"
-#include "guest/kernel-log.h"
+#include "guest/child-log.h"
 #include "guest/message.h"
 #include "guest/options.h"
 #include "guest/parts.h"
@@ -126,23 +126,24 @@ static void listen_jupyter(struct guestd *g, int port)
 		g->jupyter_port = port;
 }
 
-/* Kernels log in the share, too. */
-static void move_kernel_log(const struct guestd *g,
+/* Kernels and the desktop log in the share, too. */
+static void move_child_logs(const struct guestd *g,
 			    const struct message_personalise *p)
 {
 	const char *share = share_path(p);
 	autofree char *file = xasprintf(
 		"logs/%s", p->jupyter_log ? p->jupyter_log : KERNEL_LOG);
-
 	autofree char *dir = xasprintf("%s/logs", share ? share : "");
 	struct sb_err err;
 
 	if (!share)
 		return;
-	if (fs_mkdirs(dir, 0755, &err) < 0)
+	if (fs_mkdirs(dir, 0755, &err) < 0) {
 		log_warn("%s", err.msg);
-	else
-		kernel_log_move(g->kernel_log, share, file);
+		return;
+	}
+	child_log_move(g->kernel_log, share, file);
+	child_log_move(g->desktop_log, share, "logs/" DESKTOP_LOG);
 }
 
 static void own_origins(struct guestd *g, const struct options *o)
@@ -184,7 +185,7 @@ static void take_identity(struct guestd *g, const struct message_personalise *p,
 	if (p->debug)
 		log_set_level(LOG_LEVEL_DEBUG);
 	move_log(g, p);
-	move_kernel_log(g, p);
+	move_child_logs(g, p);
 	listen_too(g, p->server_port);
 	listen_jupyter(g, p->jupyter_port);
 	log_info("this is sandbox '%s'", g->sandbox);

@@ -30,7 +30,7 @@ struct guestd {
 	char *languages_file; /* JSON, see toolchain.h */
 	char *kernelspecs;    /* those of the bundle */
 	char *jupyter_share;  /* the folder of that */
-	struct kernel_log *kernel_log;
+	struct child_log *kernel_log, *desktop_log;
 	bool own_log; /* not one that was asked for */
 	const char *listen;
 	const char *display; /* the option, may be NULL */

@@ -92,6 +92,8 @@ struct kernel {
 /* How many bytes of what a kernel said are kept for those who are behind. */
 uint64_t kernel_max_kept(const struct gateway *gw);
 void kernel_changed(struct kernel *k);
+/* A line about it in the log of kernels. */
+void kernel_log_say(const struct kernel *k, const char *msg);
 void kernel_set_ready(struct kernel *k);
 void kernel_process_ended(struct kernel *k, char *reason /* takes */,
 			  char *message /* takes */);

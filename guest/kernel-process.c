@@ -17,7 +17,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "guest/fdwatch.h"
-#include "guest/kernel-log.h"
+#include "guest/child-log.h"
 #include "guest/kernel-ports.h"
 #include "guest/kernel-private.h"
 #include "guest/session.h"
@@ -229,8 +229,8 @@ static int run(struct kernel *k, const struct spawn_as *as,
 	int fd[3];
 
 	/* A file, and no pipe: the kernel may outlive us. */
-	kernel_log_say(cfg->log, k->id, k->name, "the kernel starts");
-	out = kernel_log_open(cfg->log);
+	kernel_log_say(k, "the kernel starts");
+	out = child_log_open(cfg->log);
 	if (in < 0 || out < 0)
 		return sb_fail(err, sb_code_of_errno(errno),
 			       "cannot open /dev/null: %m");

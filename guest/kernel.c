@@ -13,7 +13,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/token.h"
-#include "guest/kernel-log.h"
+#include "guest/child-log.h"
 #include "guest/kernel-ports.h"
 #include "guest/kernel-private.h"
 
@@ -199,10 +199,17 @@ static void set_reason(struct kernel *k, char *reason /* takes */,
 	k->message = message;
 }
 
+void kernel_log_say(const struct kernel *k, const char *msg)
+{
+	child_log_say(
+		gateway_config(k->gw)->log, msg,
+		json_pack("{s:s, s:s}", "kernel", k->id, "name", k->name));
+}
+
 static void die(struct kernel *k)
 {
 	log_warn("kernel '%s' (%s): %s", k->id, k->name, k->message);
-	kernel_log_say(gateway_config(k->gw)->log, k->id, k->name, k->message);
+	kernel_log_say(k, k->message);
 	k->state = KERNEL_DEAD;
 	k->busy = false;
 	loop_timer_clear(k->timer);

@@ -9,7 +9,7 @@
 #include "guest/desktop.h"
 #include "guest/gateway.h"
 #include "guest/input-run.h"
-#include "guest/kernel-log.h"
+#include "guest/child-log.h"
 #include "guest/lab.h"
 #include "guest/parts.h"
 #include "guest/process.h"
@@ -106,6 +106,7 @@ static void make_desktop(struct guestd *g, const struct options *o)
 		.loop = g->loop,
 		.run_dir = g->run_dir,
 		.share = share,
+		.log = g->desktop_log,
 		.of = o->display_of,
 		.make_as = desktop_as,
 		.workspace = kernel_workspace,
@@ -146,7 +147,8 @@ int parts_make(struct guestd *g, const struct options *o, struct sb_err *err)
 		return -1;
 	g->terminal_page = page(o, "terminal", static_csp_terminal);
 	g->vnc_page = page(o, "vnc", static_csp_vnc);
-	g->kernel_log = kernel_log_new(o->run_dir, KERNEL_LOG);
+	g->kernel_log = child_log_new(o->run_dir, KERNEL_LOG);
+	g->desktop_log = child_log_new(o->run_dir, DESKTOP_LOG);
 	g->kernelspecs = share_file(o, "jupyter/kernels");
 	g->jupyter_share = share_file(o, "jupyter");
 	g->terminals = terminal_table_new(g->loop);
@@ -175,6 +177,7 @@ void parts_end(struct guestd *g)
 void parts_done(struct guestd *g)
 {
 	free(g->kernelspecs);
-	kernel_log_free(g->kernel_log);
+	child_log_free(g->kernel_log);
+	child_log_free(g->desktop_log);
 	free(g->jupyter_share);
 }

@@ -7,6 +7,7 @@
 #include "guest/options.h"
 
 #define KERNEL_LOG "jupyter.log"
+#define DESKTOP_LOG "desktop.log"
 
 int parts_make(struct guestd *g, const struct options *o, struct sb_err *err);
 /* End what they do, before their clients are cut off ... */

@@ -55,8 +55,8 @@ static void api_logs(struct http_req *req)
 
 static const struct http_field logs_in[] = {
 	API_SANDBOX_ID,
-	{ "source", HTTP_STR, "Which log", .words = "serial|guestd|kernel|qemu",
-	  .dflt = "'serial'" },
+	{ "source", HTTP_STR, "Which log",
+	  .words = "serial|guestd|kernel|desktop|qemu", .dflt = "'serial'" },
 	{ "lines", HTTP_INT, "Only the last ones", .max = MAX_LINES },
 	{ "follow", HTTP_BOOL, "Go on until the sandbox is gone",
 	  .dflt = "false" },

@@ -34,9 +34,9 @@ static const struct opt opts[] = {
 	  .store = AT(follow) },
 	{ .name = "source",
 	  .letter = 's',
-	  .arg = "serial|guestd|kernel|qemu",
+	  .arg = "serial|guestd|kernel|desktop|qemu",
 	  .help = "which log: the guest's console (default), its server, its "
-		  "kernels, or QEMU's",
+		  "kernels, its desktop, or QEMU's",
 	  .kind = OPT_STR,
 	  .store = AT(source) },
 	{ .name = "lines",
@@ -59,7 +59,8 @@ struct sink {
 static bool is_records(const struct values *v)
 {
 	return v->source && (strcmp(v->source, "guestd") == 0 ||
-			     strcmp(v->source, "kernel") == 0);
+			     strcmp(v->source, "kernel") == 0 ||
+			     strcmp(v->source, "desktop") == 0);
 }
 
 /* One line of JSON as text for people. */
@@ -195,8 +196,8 @@ const struct cmd cmd_logs = {
 	.summary = "print a sandbox's logs",
 	.detail =
 		"On a terminal, escape sequences other than colours are left "
-		"out, and records of guestd and the kernels are made readable; a file or a "
-		"pipe gets the bytes as they are.",
+		"out, and records of guestd, kernels and desktop are made readable; a "
+		"file or a pipe gets the bytes as they are.",
 	.examples = "sandboxctl logs demo -f\n"
 		    "sandboxctl logs demo --source guestd -n 20",
 	.opts = opts,

@@ -45,6 +45,16 @@ static int open_file(void *arg, bool older)
 	return fs_open_beneath(l->dir, file, &fd, NULL) == 0 ? fd : -1;
 }
 
+/* Of a log that the guest keeps in its share; NULL if it is none. */
+static const char *guest_file(const struct sandbox *sb, const char *source)
+{
+	if (strcmp(source, "guestd") == 0)
+		return sb->spec.server_log;
+	if (strcmp(source, "kernel") == 0)
+		return sb->spec.jupyter_log;
+	return strcmp(source, "desktop") == 0 ? SPEC_DESKTOP_LOG : NULL;
+}
+
 static int locate(struct daemon *d, const struct sandbox *sb,
 		  const char *source, struct logs *l, struct sb_err *err)
 {
@@ -55,12 +65,9 @@ static int locate(struct daemon *d, const struct sandbox *sb,
 	if (strcmp(source, "serial") == 0) {
 		l->dir = sandbox_path(sb, "vm");
 		l->file = xstrdup("serial.log");
-	} else if (strcmp(source, "guestd") == 0 ||
-		   strcmp(source, "kernel") == 0) {
+	} else if (guest_file(sb, source)) {
 		l->dir = sandbox_path(sb, "share");
-		l->file = xasprintf("logs/%s", source[0] == 'g'
-						       ? sb->spec.server_log
-						       : sb->spec.jupyter_log);
+		l->file = xasprintf("logs/%s", guest_file(sb, source));
 		l->rotates = true;
 	} else if (strcmp(source, "qemu") == 0) {
 		if (daemon_vm(d, &vm, err) < 0)
@@ -71,8 +78,8 @@ static int locate(struct daemon *d, const struct sandbox *sb,
 		*slash = '\0';
 	} else {
 		return sb_fail(err, SB_INVALID,
-			       "source '%s' is not serial, guestd, kernel or "
-			       "qemu",
+			       "source '%s' is not serial, guestd, kernel, "
+			       "desktop or qemu",
 			       source);
 	}
 	return 0;

@@ -134,14 +134,27 @@ static int check_guest_ports(const struct spec *s, struct sb_err *err)
 	return 0;
 }
 
-int spec_check(const struct spec *s, struct sb_err *err)
+static int check_logs(const struct spec *s, struct sb_err *err)
 {
-	if (check_mounts(s, err) < 0 || check_host_ports(s, err) < 0 ||
-	    check_guest_ports(s, err) < 0)
-		return -1;
+	if (strcmp(s->server_log, SPEC_DESKTOP_LOG) == 0)
+		return sb_fail(err, SB_INVALID,
+			       "server_log: '%s' is the desktop's already",
+			       s->server_log);
+	if (strcmp(s->jupyter_log, SPEC_DESKTOP_LOG) == 0)
+		return sb_fail(err, SB_INVALID,
+			       "jupyter_log: '%s' is the desktop's already",
+			       s->jupyter_log);
 	if (strcmp(s->server_log, s->jupyter_log) == 0)
 		return sb_fail(err, SB_INVALID,
 			       "jupyter_log: '%s' is server_log already",
 			       s->jupyter_log);
+	return 0;
+}
+
+int spec_check(const struct spec *s, struct sb_err *err)
+{
+	if (check_mounts(s, err) < 0 || check_host_ports(s, err) < 0 ||
+	    check_guest_ports(s, err) < 0 || check_logs(s, err) < 0)
+		return -1;
 	return 0;
 }

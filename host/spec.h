@@ -103,6 +103,9 @@ struct spec {
 	char *jupyter_log;
 };
 
+/* Beside these, as guestd names it. */
+#define SPEC_DESKTOP_LOG "desktop.log"
+
 /* Fill with the defaults; spec_done() frees what it holds. */
 void spec_init(struct spec *s);
 void spec_done(struct spec *s);

@@ -137,6 +137,18 @@ def test_killed():
         act("two", "close")
 
 
+def test_log():
+    """Who was started, who was killed, and what the X server says."""
+    kill_session()
+    wait_for_manager()
+    lines = desk.get_json("/v1/logs?source=desktop&lines=1000")["lines"]
+    programs = [line["program"] for line in lines if "program" in line]
+    assert programs[:2] == ["Xvnc", "session"] and len(programs) > 2, programs
+    said = [line["msg"] for line in lines if "program" not in line]
+    assert any("TigerVNC" in msg for msg in said), said
+    assert any("SIGKILL" in msg for msg in said), said
+
+
 def wait_for_manager():
     with desk.draw("window", "first"):
         focus("first")

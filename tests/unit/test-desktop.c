@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guest/child-log.h"
 #include "guest/desktop-private.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
@@ -53,6 +54,7 @@ static const char *workspace(void *arg)
 struct fixture {
 	struct loop *loop;
 	struct loop_timer *timer;
+	struct child_log *log;
 	struct screen *screen;
 	struct desktop *desktop;
 	int waited_ms;
@@ -81,6 +83,7 @@ static void begin(struct fixture *f)
 				      .workspace = workspace };
 
 	screen.loop = cfg.loop = f->loop = loop_new();
+	cfg.log = f->log = child_log_new(scratch_dir, "desktop.log");
 	f->screen = cfg.screen = screen_new(&screen);
 	f->desktop = desktop_new(&cfg);
 	f->timer = loop_timer_new(f->loop, look, f);
@@ -94,6 +97,7 @@ static void end(struct fixture *f)
 	loop_timer_free(f->timer);
 	desktop_free(f->desktop);
 	screen_free(f->screen);
+	child_log_free(f->log);
 	loop_free(f->loop);
 }
 

@@ -254,6 +254,10 @@ static void test_refused_lists(void)
 		"max_kernels: 0 is not between 1 and 1000");
 	refuses("{\"jupyter_log\":\"guestd.log\"}",
 		"jupyter_log: 'guestd.log' is server_log already");
+	refuses("{\"jupyter_log\":\"desktop.log\"}",
+		"jupyter_log: 'desktop.log' is the desktop's already");
+	refuses("{\"server_log\":\"desktop.log\"}",
+		"server_log: 'desktop.log' is the desktop's already");
 	refuses("{\"jupyter_port\":0,\"host_ports\":{\"jupyter\":8888}}",
 		"host_ports.jupyter: with jupyter_port 0 there is nothing to "
 		"forward to");

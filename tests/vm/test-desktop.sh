@@ -54,6 +54,8 @@ pass "what is typed arrives, also what the keyboard does not have"
 wait_until 60 looks_different
 pass "and is seen on the screen"
 
+contains "$(sbctl logs demo --source desktop)" TigerVNC "the desktop has a log"
+
 eq "$(call POST /v1/screen/record/stop | json .reason)" stopped "the film ends"
 film=$SANDBOX_STATE/walk.mp4
 sbctl record demo save --name walk -o "$film" >/dev/null
