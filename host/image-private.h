@@ -9,7 +9,8 @@
 #define IMAGE_TMP_PREFIX ".tmp-"
 
 /* For imported images, whose image.json says none. */
-#define IMAGE_CMDLINE "console=ttyS0 quiet net.ifnames=0 mitigations=off"
+#define IMAGE_CMDLINE \
+	"console=ttyS0 quiet net.ifnames=0 mitigations=off no_timer_check"
 
 /* The folder that a name leads to, NULL if it is not built; the caller's. */
 char *image_dir(const struct image_store *st, const char *name);

@@ -118,11 +118,16 @@ nothing_left() {
 
 # What there is to see when a test has failed.
 show() {
-	local pid
+	local pid log
 	echo "--- the end of sandboxd.log:"
 	tail -n 20 "$SANDBOX_STATE/sandboxd.log"
 	echo "--- files of sandboxes:"
 	ls "$SANDBOX_STATE"/sandboxes/* 2>/dev/null
+	for log in "$SANDBOX_STATE"/sandboxes/*/vm/serial.log; do
+		[ -e "$log" ] || continue
+		echo "--- the end of $log:"
+		tail -n 20 "$log"
+	done
 	for pid in $(guests); do
 		echo "--- QEMU $pid:"
 		tr '\0' ' ' <"/proc/$pid/cmdline" | cut -c 1-400
