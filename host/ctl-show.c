@@ -163,10 +163,13 @@ static int add_file(struct show *s, const struct kind *k, const json_t *value,
 static void add_html(const char *p, size_t len, struct buf *out)
 {
 	static const char *const skipped[] = { "script", "style" };
-	const char *end = p + len;
+	const char *end = p + len, *last = memrchr(p, '>', len);
 
 	while (p < end) {
-		const char *close = *p == '<' ? memchr(p, '>', end - p) : NULL;
+		/* The last is looked for once, not from each '<'. */
+		const char *close = *p == '<' && last && p < last
+					    ? memchr(p, '>', end - p)
+					    : NULL;
 
 		if (!close) {
 			buf_add(out, p++, 1);
