@@ -200,6 +200,9 @@ def containers():
     yield "a bad type name", "refused", typed(node)
     node = {"t": "tuple", "name": "P", "fields": ["x", "y"], "v": [1]}
     yield "too many fields", "refused", typed(node)
+    for fields in (["x", "x"], ["\ufb01", "fi"]):
+        node = {"t": "tuple", "name": "P", "fields": fields, "v": [1, 2]}
+        yield "fields %a" % fields, "any", typed(node)
 
 
 def texts():
