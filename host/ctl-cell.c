@@ -354,6 +354,7 @@ int cell_run(struct cell_runner *x, const char *code, size_t len,
 
 	*ret = (struct cell_result){ 0 };
 	cell_input_init(&c.input, x);
+	show_renew(&x->show);
 	x->line->on_message = on_message;
 	x->line->arg = &c;
 	begin(&c, code, len);

@@ -33,6 +33,13 @@ static const struct kind {
 void show_init(struct show *s, const char *dir)
 {
 	*s = (struct show){ .dir = dir, .dir_fd = -1, .files = json_array() };
+	show_renew(s);
+}
+
+void show_renew(struct show *s)
+{
+	s->files_left = SHOW_MAX_FILES;
+	s->room = SHOW_MAX_BYTES;
 }
 
 void show_done(struct show *s)
@@ -112,6 +119,8 @@ static int save(struct show *s, const char *suffix, const char *data,
 	if (fs_write_all(fd, data, len) < 0)
 		return sb_fail(err, sb_code_of_errno(errno),
 			       "cannot write '%s': %m", name);
+	s->files_left--;
+	s->room -= len;
 	json_array_append_new(s->files, json_str(name));
 	*ret_name = steal(&name);
 	return 0;
@@ -148,6 +157,11 @@ static int add_file(struct show *s, const struct kind *k, const json_t *value,
 	if (!text || len > SHOW_MAX_FILE) {
 		buf_addf(out, "[%s: %s]\n", k->mime,
 			 text ? "too large" : "not valid base64");
+		return 0;
+	}
+	if (s->dir_fd >= 0 && (!s->files_left || len > s->room)) {
+		buf_addf(out, "[%s: not saved, as the cell shows too much]\n",
+			 k->mime);
 		return 0;
 	}
 	if (s->dir_fd >= 0 && save(s, k->suffix, text, len, &name, err) < 0)

@@ -154,6 +154,15 @@ def outputs(guest):
     guest.end(cell)
 
 
+def files(guest):
+    cell = guest.take_cell()
+    data = json.dumps({"data": {"image/svg+xml": "<svg/>"}})
+    for i in range(10010):
+        guest.say("iopub", "execute_input", cell, '{"execution_count": %d}' % i)
+        guest.say("iopub", "display_data", cell, data)
+    guest.end(cell)
+
+
 def deaf(guest):
     cell = guest.take_cell()
     guest.say("iopub", "stream", cell, '{"name": "stdout", "text": "go\\n"}')
@@ -220,6 +229,12 @@ class Hostile(unittest.TestCase):
         answer = json.loads(out)
         self.assertTrue(answer["truncated"])
         self.assertLess(len(answer["outputs"]), 400)
+
+    def test_files(self):
+        pictures = os.path.join(self.dir.name, "pictures")
+        out, _ = self.finish(self.start(files, "-o", pictures))
+        self.assertEqual(len(os.listdir(pictures)), 10000)
+        self.assertEqual(out.count("not saved"), 10)
 
     def interrupt(self, evil):
         """Nothing that a guest does not say keeps anybody from leaving."""
