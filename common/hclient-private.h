@@ -17,8 +17,9 @@ struct hclient {
 	int fd;
 	int cancel_fd;
 	int timeout_ms;
-	bool used_up; /* the server closes after this reply */
-	char *host;   /* for the Host header */
+	int64_t deadline; /* for all that follows; 0: none */
+	bool used_up;	  /* the server closes after this reply */
+	char *host;	  /* for the Host header */
 	char *token;
 	const char *more; /* lines for the head of the next request */
 	struct buf in;

@@ -18,18 +18,22 @@
 #include "common/json.h"
 
 #define READ_BLOCK (16 * 1024)
+#define MAX_INTERIM 8 /* heads of 1xx before the one that counts */
 
 static int wait_for(struct hclient *c, short events, struct sb_err *err)
 {
 	int64_t deadline = clock_ms() + MAX(c->timeout_ms, 0);
+	bool ends = c->timeout_ms >= 0 || c->deadline;
 
+	if (c->deadline && (c->timeout_ms < 0 || c->deadline < deadline))
+		deadline = c->deadline;
 	for (;;) {
 		struct pollfd fds[] = {
 			{ .fd = c->fd, .events = events },
 			{ .fd = c->cancel_fd, .events = POLLIN },
 		};
 		int n = poll(fds, ARRAY_SIZE(fds),
-			     c->timeout_ms < 0 ? -1 : clock_left(deadline));
+			     ends ? clock_left(deadline) : -1);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -149,6 +153,11 @@ void hclient_set_timeout(struct hclient *c, int timeout_ms)
 	c->timeout_ms = timeout_ms;
 }
 
+void hclient_set_deadline(struct hclient *c, int ms)
+{
+	c->deadline = clock_ms() + ms;
+}
+
 static int send_all(struct hclient *c, const char *data, size_t len,
 		    struct sb_err *err)
 {
@@ -228,6 +237,8 @@ static int bad_reply(struct sb_err *err)
 /* One head; interim ones (100 Continue) are passed over. */
 static int read_head(struct hclient *c, struct reply *r, struct sb_err *err)
 {
+	int interim = 0;
+
 	for (;;) {
 		ssize_t n = http1_head_len(c->in.p, c->in.len, err);
 		bool eof = false;
@@ -251,6 +262,10 @@ static int read_head(struct hclient *c, struct reply *r, struct sb_err *err)
 		if (r->head.status >= 200 || r->head.status == 101)
 			return 0;
 		http1_head_done(&r->head);
+		if (++interim > MAX_INTERIM) {
+			sb_fail(err, SB_GUEST, "it has no end of heads");
+			return bad_reply(err);
+		}
 	}
 }
 

@@ -27,6 +27,8 @@ void hclient_set_token(struct hclient *c, const char *token);
 /* A wait also ends, with SB_CANCELLED, when fd becomes readable. */
 void hclient_set_cancel(struct hclient *c, int fd);
 void hclient_set_timeout(struct hclient *c, int timeout_ms);
+/* All waits from now on end in that time, though bytes come one by one. */
+void hclient_set_deadline(struct hclient *c, int ms);
 
 struct hclient_reply {
 	int status;

@@ -404,6 +404,9 @@ int conn_writable(struct http_conn *c)
 		lws_callback_on_writable(c->wsi);
 		return 0;
 	}
+	/* From here on it is not the client who is slow. */
+	if (c->stream && c->stream->sized)
+		set_timeout(c, 0);
 	if (c->stream)
 		stream_drained(c->stream);
 	if ((c->state == CONN_WS || c->state == CONN_RAW) && c->close)

@@ -170,9 +170,10 @@ static void take_head(struct pass *p)
 		buf_done(&p->head);
 }
 
-static void on_eof(struct pass *p)
+/* Only an end that was meant ends an answer of no known length. */
+static void on_eof(struct pass *p, bool meant)
 {
-	if (p->stream && p->framing == HTTP1_NO_LENGTH)
+	if (meant && p->stream && p->framing == HTTP1_NO_LENGTH)
 		end_answer(p);
 	else
 		pass_cut(p, "ended the connection");
@@ -183,7 +184,7 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 	struct pass *p = s->data;
 
 	if (n < 0) {
-		on_eof(p);
+		on_eof(p, n == UV_EOF);
 	} else if (p->req) {
 		buf_add(&p->head, b->base, n);
 		/* Each may hold interim answers, or the last reference. */

@@ -100,6 +100,18 @@ bool jscan_is_object(struct part text)
 	return p && skip_space(p, end) == end;
 }
 
+size_t jscan_values(struct part text)
+{
+	const char *p = text.p, *end = text.p + text.len;
+	size_t n = 1;
+
+	while (p && p < end) {
+		n += *p == '{' || *p == '[' || *p == ',';
+		p = *p == '"' ? skip_string(p, end) : p + 1;
+	}
+	return n;
+}
+
 /* One "key": value at p; returns what follows it, or NULL. */
 static const char *next_member(const char *p, const char *end, struct part *key,
 			       struct part *value)

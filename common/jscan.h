@@ -28,6 +28,9 @@ bool part_equal(struct part a, struct part b);
 /* Whether text is one JSON object, as far as brackets and strings go. */
 bool jscan_is_object(struct part text);
 
+/* How many values it is made of, at most; of text that is an object. */
+size_t jscan_values(struct part text);
+
 /*
  * The value of a key of the outermost object, as its bytes; false when there
  * is none.  A key that is written with escapes is not found.

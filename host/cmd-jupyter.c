@@ -20,6 +20,7 @@
 #include "host/ctl-words.h"
 
 #define LAB "/lab" /* of guestd: JupyterLab in the sandbox itself */
+#define CONSOLE "console"
 
 struct values {
 	bool url, browser;
@@ -39,7 +40,7 @@ static const struct opt opts[] = {
 	{ .name = "kernel",
 	  .letter = 'k',
 	  .arg = "KERNEL",
-	  .help = "with console: as sandboxctl kernel has it",
+	  .help = "the console, on this kernel, as sandboxctl kernel has it",
 	  .kind = OPT_STR,
 	  .store = AT(kernel) },
 	{ 0 },
@@ -53,7 +54,7 @@ static const struct app {
 	{ "lab", "jupyter-lab", "pip install jupyterlab", true },
 	{ "notebook", "jupyter-notebook", "apt-get install jupyter-notebook",
 	  true },
-	{ "console", "jupyter-console", "apt-get install jupyter-console",
+	{ CONSOLE, "jupyter-console", "apt-get install jupyter-console",
 	  false },
 };
 
@@ -176,6 +177,7 @@ static int start(struct ctl *c, const struct cmd_args *a,
 {
 	const struct values *v = a->values;
 	bool named = a->argc > 1 && a->argv[1][0] != '-';
+	const char *name = named ? a->argv[1] : v->kernel ? CONSOLE : NULL;
 	autofree char *gateway = gateway_of(f->sandbox, at);
 	autofree char *url = xasprintf("%s/k/%s/", gateway, at->token);
 	autowords struct words w = { 0 };
@@ -183,7 +185,7 @@ static int start(struct ctl *c, const struct cmd_args *a,
 
 	if (!c->json)
 		puts(url);
-	if (!v->url && (choose(named ? a->argv[1] : NULL, &app, err) < 0 ||
+	if (!v->url && (choose(name, &app, err) < 0 ||
 			command(c, app, gateway, f, a->argv + (named ? 2 : 1),
 				&w, err) < 0))
 		return -1;
@@ -204,6 +206,12 @@ static int run(struct ctl *c, const struct cmd_args *a, struct sb_err *err)
 	if (a->argc > 1 && a->argv[1][0] != '-' && !is_app(a->argv[1]))
 		return sb_fail(err, SB_INVALID,
 			       "'%s' is not lab, notebook or console",
+			       a->argv[1]);
+	if (v->kernel && a->argc > 1 && is_app(a->argv[1]) &&
+	    strcmp(a->argv[1], CONSOLE) != 0)
+		return sb_fail(err, SB_INVALID,
+			       "--kernel is for the console; in %s the "
+			       "notebook chooses its kernel",
 			       a->argv[1]);
 	if (guest_find(c, a->argv[0], &sandbox, err) ||
 	    guestd_find(sandbox, &at, err) < 0)

@@ -38,7 +38,8 @@ struct values {
 static const struct opt opts[] = {
 	{ .name = "name",
 	  .arg = "FILM",
-	  .help = "name of the film (default: made of the time, or the latest)",
+	  .help = "name of the film (default: with start, made of the time; "
+		  "else the latest, but rm needs it)",
 	  .kind = OPT_STR,
 	  .store = AT(name) },
 	{ .name = "fps",
@@ -355,12 +356,12 @@ const struct cmd cmd_record = {
 	.section = "Desktop",
 	.args = "NAME " VERBS,
 	.summary = "film a sandbox's desktop",
-	.detail =
-		"start begins a film and prints its name; stop ends it. "
-		"status says which are being made, ls which there are. save "
-		"fetches one as an MP4 file, also while it is being made: "
-		"NAME-FILM.mp4 in this folder, unless -o says otherwise. rm "
-		"deletes one in the sandbox. Without --name it is the latest.",
+	.detail = "start begins a film and prints its name; stop ends it. "
+		  "status says which are being made, ls which there are. save "
+		  "fetches one as an MP4 file, also while it is being made: "
+		  "NAME-FILM.mp4 in this folder, unless -o says otherwise. "
+		  "Without --name these mean the latest film. rm deletes the "
+		  "film of that name in the sandbox.",
 	.examples = "sandboxctl record demo start --fps 15\n"
 		    "sandboxctl record demo stop\n"
 		    "sandboxctl record demo save -o film.mp4",

@@ -100,6 +100,14 @@ static uint32_t decode(const char *s, size_t len)
 	return ch;
 }
 
+/* The controls beyond ASCII, which are escape sequences in one, are skipped:
+ * the screen as text must not have any. */
+static void put_character(struct console *c, uint32_t ch)
+{
+	if (ch < 0x80 || ch > 0x9f)
+		put(c, ch);
+}
+
 /* A byte of a character beyond ASCII. */
 static void take_utf8(struct console *c, char byte)
 {
@@ -109,8 +117,8 @@ static void take_utf8(struct console *c, char byte)
 	len = utf8_len(c->utf8, c->nutf8);
 	if (len == 0 && c->nutf8 < sizeof(c->utf8))
 		return; /* it may go on */
-	put(c, len ? decode(c->utf8, len) : UNKNOWN);
 	c->nutf8 = 0;
+	put_character(c, len ? decode(c->utf8, len) : UNKNOWN);
 }
 
 static void control(struct console *c, char byte)

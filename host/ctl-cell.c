@@ -16,7 +16,9 @@
 #include "host/ctl-out.h"
 
 #define STOP_MS 5000 /* to end after an interrupt */
+/* Of what --json prints. */
 #define MAX_OUTPUTS 10000
+#define MAX_KEPT (256 * 1024 * 1024) /* bytes */
 #define MAX_RESULT (32 * 1024 * 1024)
 #define RESULT_MIME "application/vnd.sandbox.result+json"
 
@@ -25,6 +27,7 @@ struct cell {
 	struct cell_result *r;
 	char id[KLINE_ID_LEN + 1];
 	struct cell_input input;
+	size_t kept; /* bytes of outputs */
 	bool replied, idle, over;
 	int64_t deadline; /* 0: none */
 	int lost;	  /* as of the line, when it began */
@@ -101,14 +104,21 @@ static json_t *take_typed(const struct frame *f, const json_t *tree)
 	return j;
 }
 
-static void keep_output(struct cell *c, const char *type, const json_t *content)
+static void keep_output(struct cell *c, const struct kline_msg *m)
 {
+	size_t len = m->frame->part[FRAME_CONTENT].len;
 	json_t *j;
 
-	if (!c->x->outputs || json_array_size(c->x->outputs) >= MAX_OUTPUTS)
+	if (!c->x->outputs)
 		return;
-	j = json_copy((json_t *)content);
-	json_put(j, "output_type", json_str(type));
+	if (json_array_size(c->x->outputs) >= MAX_OUTPUTS ||
+	    len > MAX_KEPT - c->kept) {
+		c->x->out.sink.truncated = true;
+		return;
+	}
+	c->kept += len;
+	j = json_copy(m->content);
+	json_put(j, "output_type", json_str(m->type));
 	json_array_append_new(c->x->outputs, j);
 }
 
@@ -124,7 +134,7 @@ static void on_display(struct cell *c, const struct kline_msg *m)
 		c->r->typed = take_typed(m->frame, typed);
 		return;
 	}
-	keep_output(c, m->type, m->content);
+	keep_output(c, m);
 	if (show_bundle(&c->x->show, data, is_result, &text, c->err) < 0) {
 		c->failed = true;
 		return;
@@ -135,11 +145,11 @@ static void on_display(struct cell *c, const struct kline_msg *m)
 	cell_out_push(&c->x->out, STDOUT_FILENO, text.p, text.len);
 }
 
-static void on_error(struct cell *c, const json_t *content)
+static void on_error(struct cell *c, const struct kline_msg *m)
 {
 	json_decref(c->r->error);
-	c->r->error = json_incref((json_t *)content);
-	keep_output(c, "error", content);
+	c->r->error = json_incref(m->content);
+	keep_output(c, m);
 }
 
 static void on_reply(struct cell *c, const json_t *content)
@@ -190,7 +200,7 @@ static int on_message(void *arg, const struct kline_msg *m)
 		 strcmp(type, "update_display_data") == 0)
 		on_display(c, m);
 	else if (strcmp(type, "error") == 0)
-		on_error(c, m->content);
+		on_error(c, m);
 	else if (strcmp(type, "execute_reply") == 0)
 		on_reply(c, m->content);
 	else if (strcmp(type, "input_request") == 0)
@@ -344,6 +354,7 @@ int cell_run(struct cell_runner *x, const char *code, size_t len,
 
 	*ret = (struct cell_result){ 0 };
 	cell_input_init(&c.input, x);
+	show_renew(&x->show);
 	x->line->on_message = on_message;
 	x->line->arg = &c;
 	begin(&c, code, len);

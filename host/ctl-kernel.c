@@ -11,6 +11,7 @@
 #include "common/json.h"
 #include "common/token.h"
 #include "host/ctl-kernel.h"
+#include "host/ctl-out.h"
 
 #define UUID_LEN 36
 #define START_MS 60000
@@ -18,6 +19,8 @@
 #define LOST_MS 10000
 #define RETRY_MS 100
 #define MAX_FUTILE 20
+/* In a message, as each takes 100 bytes of memory though it has but three. */
+#define MAX_VALUES 1000000
 /* "after" all that there is: what others left does not matter to us. */
 #define AFTER_ALL "9223372036854775806"
 
@@ -144,6 +147,19 @@ static void copy_part(struct part p, char *to, size_t size)
 	snprintf(to, size, "%.*s", (int)MIN(p.len, size), p.p);
 }
 
+static json_t *read_content(struct part text)
+{
+	json_t *j = NULL;
+
+	if (jscan_values(text) > MAX_VALUES)
+		out_note("a message of the kernel is left out: it has more "
+			 "than %d values",
+			 MAX_VALUES);
+	else
+		j = json_loadb(text.p, text.len, JSON_ALLOW_NUL, NULL);
+	return j ? j : json_object();
+}
+
 static int on_event(void *arg, const struct ws_event *e)
 {
 	struct kline *l = arg;
@@ -164,10 +180,7 @@ static int on_event(void *arg, const struct ws_event *e)
 		copy_part(v, m.parent, sizeof(m.parent));
 	if (!*m.parent && strcmp(m.type, "status") != 0)
 		return 0; /* of other clients */
-	m.content = json_loadb(f.part[FRAME_CONTENT].p,
-			       f.part[FRAME_CONTENT].len, JSON_ALLOW_NUL, NULL);
-	if (!m.content)
-		m.content = json_object();
+	m.content = read_content(f.part[FRAME_CONTENT]);
 	rc = l->on_message ? l->on_message(l->arg, &m) : 0;
 	json_decref(m.content);
 	ws_reader_rest(&l->ws.reader);
@@ -228,6 +241,8 @@ static int command(const struct kline *l, const char *verb, int timeout_ms,
 
 	if (guestd_open(l->at, timeout_ms, -1, &c, err) < 0)
 		return -1;
+	/* Signals are not heard meanwhile. */
+	hclient_set_deadline(c, timeout_ms);
 	return hclient_json(c, "POST", path, NULL, NULL, err);
 }
 
@@ -247,8 +262,10 @@ int kline_revive(const struct kline *l, struct sb_err *err)
 	autofree char *path = xasprintf("/api/kernels/%s", l->id);
 	autojson json_t *model = NULL;
 
-	if (guestd_open(l->at, GUESTD_ANSWER_MS, -1, &c, err) < 0 ||
-	    hclient_json(c, "GET", path, NULL, &model, err) < 0)
+	if (guestd_open(l->at, GUESTD_ANSWER_MS, -1, &c, err) < 0)
+		return -1;
+	hclient_set_deadline(c, GUESTD_ANSWER_MS);
+	if (hclient_json(c, "GET", path, NULL, &model, err) < 0)
 		return -1;
 	if (strcmp(json_str_or(model, "execution_state", ""), "dead") != 0)
 		return 0;

@@ -33,6 +33,13 @@ static const struct kind {
 void show_init(struct show *s, const char *dir)
 {
 	*s = (struct show){ .dir = dir, .dir_fd = -1, .files = json_array() };
+	show_renew(s);
+}
+
+void show_renew(struct show *s)
+{
+	s->files_left = SHOW_MAX_FILES;
+	s->room = SHOW_MAX_BYTES;
 }
 
 void show_done(struct show *s)
@@ -112,6 +119,8 @@ static int save(struct show *s, const char *suffix, const char *data,
 	if (fs_write_all(fd, data, len) < 0)
 		return sb_fail(err, sb_code_of_errno(errno),
 			       "cannot write '%s': %m", name);
+	s->files_left--;
+	s->room -= len;
 	json_array_append_new(s->files, json_str(name));
 	*ret_name = steal(&name);
 	return 0;
@@ -150,6 +159,11 @@ static int add_file(struct show *s, const struct kind *k, const json_t *value,
 			 text ? "too large" : "not valid base64");
 		return 0;
 	}
+	if (s->dir_fd >= 0 && (!s->files_left || len > s->room)) {
+		buf_addf(out, "[%s: not saved, as the cell shows too much]\n",
+			 k->mime);
+		return 0;
+	}
 	if (s->dir_fd >= 0 && save(s, k->suffix, text, len, &name, err) < 0)
 		return -1;
 	buf_addf(out, "[%s", k->mime);
@@ -163,10 +177,13 @@ static int add_file(struct show *s, const struct kind *k, const json_t *value,
 static void add_html(const char *p, size_t len, struct buf *out)
 {
 	static const char *const skipped[] = { "script", "style" };
-	const char *end = p + len;
+	const char *end = p + len, *last = memrchr(p, '>', len);
 
 	while (p < end) {
-		const char *close = *p == '<' ? memchr(p, '>', end - p) : NULL;
+		/* The last is looked for once, not from each '<'. */
+		const char *close = *p == '<' && last && p < last
+					    ? memchr(p, '>', end - p)
+					    : NULL;
 
 		if (!close) {
 			buf_add(out, p++, 1);

@@ -14,13 +14,17 @@
 #include "common/util.h"
 
 #define SHOW_MAX_FILE (128 * 1024 * 1024)
-#define SHOW_MAX_FILES 10000 /* of one cell */
+/* Of one cell, whatever numbers the guest gives it meanwhile. */
+#define SHOW_MAX_FILES 10000
+#define SHOW_MAX_BYTES (1024 * 1024 * 1024)
 
 struct show {
 	const char *dir; /* where files go; NULL: nowhere */
 	int dir_fd;	 /* -1: not open yet */
 	long long cell;	 /* its number */
 	int next;	 /* of the cell's files */
+	int files_left;	 /* that may be written, and */
+	size_t room;	 /* bytes of them */
 	json_t *files;	 /* the names that were written */
 };
 
@@ -28,6 +32,9 @@ void show_init(struct show *s, const char *dir);
 void show_done(struct show *s);
 /* The folder of --out is made, if need be. */
 int show_open(struct show *s, struct sb_err *err);
+
+/* Another cell: it may write as much as any. */
+void show_renew(struct show *s);
 
 /* Files of the next bundles are called cell-N-… */
 void show_begin(struct show *s, long long cell);

@@ -8,6 +8,9 @@
 #include "host/ctl-wsline.h"
 
 #define BLOCK (32 * 1024)
+/* Bytes that wait to leave: then a ping is not answered, lest a guest that
+ * reads nothing fills our memory with the answers. */
+#define MAX_PONGS (64 * 1024)
 
 int wsline_open(struct wsline *l, const struct guestd_at *at,
 		const struct wsline_kind *kind, struct sb_err *err)
@@ -18,6 +21,7 @@ int wsline_open(struct wsline *l, const struct guestd_at *at,
 					  .max_message = max } };
 	if (guestd_open(at, GUESTD_ANSWER_MS, -1, &l->client, err) < 0)
 		return -1;
+	hclient_set_deadline(l->client, GUESTD_ANSWER_MS);
 	if (hclient_upgrade(l->client, kind->path, kind->protocol, &l->fd,
 			    &l->in, err) == 0)
 		return 0;
@@ -72,8 +76,10 @@ static int take(struct wsline *l,
 			return -1;
 		}
 		at += n;
-		if (e.op == WS_PING)
+		if (e.op == WS_PING && l->out.len <= MAX_PONGS)
 			wsline_send(l, WS_PONG, e.data, e.len);
+		else if (e.op == WS_PING)
+			continue;
 		else if (e.op != WS_MORE && e.op != WS_PONG)
 			stop = on_message(arg, &e);
 		else if (!n)

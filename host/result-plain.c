@@ -13,7 +13,7 @@
 #include "common/json.h"
 #include "host/result-private.h"
 
-#define MAX_ITEMS 1000000 /* of all arrays that become lists */
+#define MAX_ITEMS 1000000 /* of all arrays that become lists, and these lists */
 
 struct plain {
 	const struct result *r;
@@ -197,25 +197,41 @@ static json_t *plain_axis(struct plain *p, const struct result_array *a,
 	return list;
 }
 
-/* Lists of lists, or the bytes if there are very many items. */
+/* How many lists it becomes: dimensions of 1 multiply them, and take no byte
+ * of the guest's. */
+static size_t count_lists(const struct result_array *a)
+{
+	size_t n = 0, product = 1;
+
+	for (size_t axis = 0; axis < a->ndim; axis++) {
+		n += product;
+		product *= a->dim[axis];
+	}
+	return n;
+}
+
+/* Lists of lists, or the shape and all items in a row if there are very many. */
 static json_t *plain_array(struct plain *p, const json_t *node)
 {
 	struct result_array a;
-	size_t next = 0;
+	size_t next = 0, cost;
 	json_t *j;
 
 	result_array_get(p->r, node, &a);
 	if (!a.count)
 		return a.ndim ? json_array() : json_null();
-	if (a.kind == 'O' ||
-	    (a.count <= MAX_ITEMS - p->items && a.size <= 65536)) {
-		p->items += a.kind == 'O' ? 0 : a.count;
+	cost = count_lists(&a) + (a.kind == 'O' ? 0 : a.count);
+	if (cost <= MAX_ITEMS - p->items && a.size <= 65536) {
+		p->items += cost;
 		return plain_axis(p, &a, 0, &next);
 	}
 	j = of_kind(node);
 	json_put(j, "dtype", json_str(a.dtype));
 	json_put(j, "shape", json_deep_copy(json_object_get(node, "shape")));
-	put_bytes(j, result_buffer(p->r, node));
+	if (a.kind == 'O')
+		json_put(j, "v", plain_list(p, a.items));
+	else
+		put_bytes(j, result_buffer(p->r, node));
 	return j;
 }
 

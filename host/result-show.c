@@ -291,10 +291,11 @@ static void show_column(struct show *s, const json_t *node)
 static void show_image(struct show *s, const json_t *node)
 {
 	const json_t *size = json_object_get(node, "size");
+	const char *mime = json_str_or(node, "mime", "");
 	autobuf struct buf b = { 0 };
 
 	buf_adds(&b, "<image ");
-	text_clean(&b, json_str_or(node, "mime", ""), 64, false);
+	text_clean(&b, mime, strlen(mime), false);
 	buf_addf(&b, ", %lld x %lld, %zu bytes>",
 		 (long long)json_integer_value(json_array_get(size, 0)),
 		 (long long)json_integer_value(json_array_get(size, 1)),

@@ -5,6 +5,7 @@ Their types come from short lists: names of types are a language of their own,
 in which few letters can ask for gigabytes.
 """
 
+import datetime
 import re
 
 from sandbox_client.values import Remote, ResultError
@@ -22,6 +23,8 @@ COLUMN = re.compile(
 MAX_ITEM = 1 << 20  # bytes
 MAX_DIMS = 32
 MAX_PRODUCT = 1 << 41
+MAX_COMPARED = 10000  # different numbers and times, of a category or of an index
+SIMPLE = (bool, float, datetime.date, datetime.datetime, datetime.timedelta)
 
 
 def _module(name):
@@ -133,12 +136,36 @@ def _length(part):
     return _length(part.data["items"])
 
 
+def _is_missing(pandas, item):
+    if item is None or item is pandas.NaT or item is pandas.NA:
+        return True
+    return type(item) is float and item != item
+
+
+def _is_simple(item):
+    """Of the types whose hashes Python itself can bear, whatever they are."""
+    return type(item) in SIMPLE or type(item) is int and item.bit_length() <= 64
+
+
+def _may_compare(pandas, items):
+    """Whether pandas may look for those that are equal.
+
+    A guest finds numbers that collide in its tables, and then each is compared
+    with all others; the hashes of texts have a secret.
+    """
+    odd = [i for i in items if type(i) is not str and not _is_missing(pandas, i)]
+    if len(odd) <= MAX_COMPARED:
+        return True
+    return all(map(_is_simple, odd)) and len(set(odd)) <= MAX_COMPARED
+
+
 def column(decoder, node):
     dtype, items = decoder.text(node, "dtype", 256), decoder.items(node)
     pandas = _module("pandas")
     if pandas is None:
         return _stand_in("pandas.array", dtype=dtype, items=items)
-    if COLUMN.fullmatch(dtype):
+    may = dtype != "category" or _may_compare(pandas, items)
+    if may and COLUMN.fullmatch(dtype):
         try:
             return pandas.array(items, dtype=dtype)
         except Exception:  # pandas raises what it likes: take them as they are
@@ -173,8 +200,11 @@ def index(decoder, node):
 def _build_index(pandas, items, names):
     if isinstance(items, range):
         return pandas.RangeIndex(items, name=names[0])
-    if isinstance(items, list) and len(names) > 1:
-        return pandas.MultiIndex.from_tuples(items, names=names)
+    if isinstance(items, list):
+        if not all(_may_compare(pandas, part) for part in zip(*items)):
+            return pandas.Index(items, tupleize_cols=False)
+        if len(names) > 1:
+            return pandas.MultiIndex.from_tuples(items, names=names)
     return pandas.Index(items, name=names[0])
 
 

@@ -15,6 +15,7 @@ import json
 import keyword
 import pathlib
 import re
+import unicodedata
 import uuid
 
 from sandbox_client import frames
@@ -224,10 +225,14 @@ class Decoder:
         found = self._types.get((name, fields))
         if found is None:
             names = (name,) + fields
-            if len(self._types) >= MAX_TYPES or len(set(fields)) != len(fields):
+            if len(self._types) >= MAX_TYPES:
                 raise ResultError("too many named tuples")
             if not all(type(n) is str and len(n) <= 256 for n in names):
                 raise ResultError("a named tuple has not the right names")
+            # Python takes names for the same that are so in this form.
+            same = {unicodedata.normalize("NFKC", n) for n in fields}
+            if len(same) != len(fields):
+                raise ResultError("a named tuple has a name twice")
             if not all(n.isidentifier() and not keyword.iskeyword(n) for n in names):
                 raise ResultError("a named tuple has not the right names")
             found = collections.namedtuple(name, fields, rename=True)

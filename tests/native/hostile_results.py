@@ -99,6 +99,12 @@ def arrays():
     yield "a bool shape", "refused", array("<f8", [True, True], bytes(8))
     yield "a text shape", "refused", array("<f8", "22", bytes(16))
     yield "many dimensions", "refused", array("<f8", [1] * 100, bytes(8))
+    yield "a list of lists of each byte", "fine", array(
+        "|u1", [1000000] + [1] * 31, bytes(1000000)
+    )
+    yield "a list of lists of each object", "fine", array(
+        "O", [190000] + [1] * 31, v=[0] * 190000
+    )
     yield "no shape", "refused", typed({"t": "ndarray", "dtype": "<f8", "b": 0}, b"")
     yield "no item size", "refused", array("|S0", [1 << 40], b"")
     yield "huge items", "refused", array("<U999999999", [0], b"")
@@ -194,6 +200,9 @@ def containers():
     yield "a bad type name", "refused", typed(node)
     node = {"t": "tuple", "name": "P", "fields": ["x", "y"], "v": [1]}
     yield "too many fields", "refused", typed(node)
+    for fields in (["x", "x"], ["\ufb01", "fi"]):
+        node = {"t": "tuple", "name": "P", "fields": fields, "v": [1, 2]}
+        yield "fields %a" % fields, "any", typed(node)
 
 
 def texts():

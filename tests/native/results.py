@@ -240,6 +240,30 @@ class Hostile(unittest.TestCase):
         with self.assertRaises(ResultError):
             loads(hostile_results.typed({"t": "set", "v": node}))
 
+    def test_collisions_in_pandas(self):
+        """The same for its own tables: what is too much for them stays a list."""
+        step = sys.hash_info.modulus
+        big = [{"t": "int", "v": hex(i * step)} for i in range(60000)]
+        folded = [i * ((1 << 32) + 1) for i in range(60000)] + ["x"]
+        for items in (big, folded):
+            node = {"t": "column", "dtype": "category", "v": items}
+            found = loads(hostile_results.typed(node))
+            self.assertEqual((len(found), str(found.dtype)), (len(items), "object"))
+            rows = [hostile_results.many("tuple", i, 0) for i in items]
+            for names in (["a", "b"], ["a"]):
+                for row in rows:
+                    row["v"] = row["v"][: len(names)]
+                node = hostile_results.index(rows, names)
+                self.assertEqual(loads(hostile_results.typed(node)).nlevels, 1)
+
+    def test_few_of_many(self):
+        """What is not hostile has its type, however long it is."""
+        many, few = range(15000), [i % 9 for i in range(15000)]
+        days = [datetime.datetime(2024, 1, 1 + i % 7) for i in many]
+        rows = pandas.MultiIndex.from_arrays([days, few], names=["a", "b"])
+        frame = pandas.DataFrame({"n": pandas.Categorical(few)}, index=rows)
+        pandas.testing.assert_frame_equal(loads(encode(frame)), frame)
+
 
 class Call:
     """A pickle that calls something."""

@@ -121,6 +121,9 @@ box ready ', "ports": [{"host": 4711, "name": "jupyter"}]'
 is "$(ctl jupyter demo --url)" "http://127.0.0.1:4711/k/$token/" "its own port"
 box ready
 refused 2 "'nonesuch' is not lab" jupyter demo nonesuch
+refused 2 "--kernel is for the console" jupyter demo lab -k sandbox-python
+is "$(ctl jupyter demo --json -k sandbox-python 2> "$dir/why" |
+	jq -r '.command[0]')" jupyter-console "--kernel is for the console"
 # The sandbox's own JupyterLab: none, then a program in its place.
 refused 9 JupyterLab jupyter demo --browser
 printf '#!/bin/sh\nexec sleep 600\n' > "$dir/lab"

@@ -47,6 +47,7 @@ static void test_text(void)
 		  "UTF-8" },
 		{ "a\377b", "a\357\277\275b\n", "what is not UTF-8" },
 		{ "a\303", "a\n", "half a character at the end" },
+		{ "a\302\233b", "ab\n", "no control beyond ASCII" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

@@ -47,6 +47,9 @@ static void test_jscan(void)
 	ok(jscan_str(part_of(o), "b", &v) && part_is(v, "x\\\"}{") &&
 		   !jscan_str(part_of(o), "a", &v),
 	   "strings");
+	ok(jscan_values(part_of("{}")) == 2 &&
+		   jscan_values(part_of("{\"a\":[1,{}],\"[,\\\"{\":2}")) == 6,
+	   "values are counted, not what strings have");
 	memset(deep, '{', sizeof(deep));
 	ok(!jscan_is_object((struct part){ deep, sizeof(deep) }),
 	   "too deep is refused");
