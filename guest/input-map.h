@@ -30,7 +30,7 @@ struct key_at {
 	bool shift;
 };
 
-/* false if the server is gone. */
+/* false if the server is gone, or has no keyboard that makes sense. */
 bool key_map_load(Display *dpy, struct key_map *m);
 void key_map_done(struct key_map *m);
 
