@@ -180,9 +180,20 @@ json_t *recording_json(const struct recording *r)
 	return j;
 }
 
+/* In the folder that it was opened as, whatever becomes of its name. */
+static int write_note(const struct recording *r, const char *text)
+{
+	autoclose int dir = open_folder(r->all->dir);
+	autofree char *path =
+		xasprintf("/proc/self/fd/%d/.%s.json", dir, r->name);
+
+	if (dir < 0)
+		return -1;
+	return fs_write_atomic(path, text, strlen(text), 0600, NULL);
+}
+
 void recording_note(const struct recording *r, const char *error)
 {
-	autofree char *path = xasprintf("%s/.%s.json", r->all->dir, r->name);
 	autojson json_t *j = json_object();
 	autofree char *text = NULL,
 		      *film = xasprintf("%s/%s" SUFFIX, r->all->dir, r->name);
@@ -196,7 +207,7 @@ void recording_note(const struct recording *r, const char *error)
 		json_put(j, "error", json_str(error));
 	text = json_print(j);
 	/* Without it the film is there all the same. */
-	if (fs_write_atomic(path, text, strlen(text), 0644, NULL) < 0 &&
+	if (write_note(r, text) < 0 &&
 	    json_object_size(r->all->unsaved) < MAX_UNSAVED)
 		json_put(r->all->unsaved, r->name, steal(&j));
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -408,6 +409,7 @@ int main(int argc, char **argv)
 						  .preset = "ultrafast" } } };
 	int opt;
 
+	umask(077); /* what is on a screen is for who sees it */
 	while ((opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		if (opt == HELP) {
 			fputs(usage_text, stdout);

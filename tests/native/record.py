@@ -35,6 +35,37 @@ def test_film():
     assert desk.get_json("/v1/screen/recordings/one")["bytes"] == ended["bytes"]
 
 
+def mode(path):
+    return os.stat(path).st_mode & 0o777
+
+
+def test_private():
+    """Other users of the sandbox do not see what was on the screen."""
+    folder = os.path.join(home, "recordings")
+    films.start(name="mine", cursor=False)
+    assert (mode(folder), mode(folder + "/mine.mp4")) == (0o700, 0o600)
+    films.stop(name="mine")
+    for name in "mine.mp4", ".mine.json":
+        assert mode(os.path.join(folder, name)) == 0o600, name
+    films.delete("mine")
+
+
+def test_led_astray():
+    """guestd writes nothing through a link that the user has made."""
+    folder, other = (os.path.join(home, x) for x in ("recordings", "other"))
+    films.start(name="astray", cursor=False)
+    os.rename(folder, other)
+    os.symlink(other, folder)
+    ended = films.stop(name="astray")
+    assert ended["reason"] == "stopped", ended
+    listed = set(os.listdir(other))
+    assert films.model("astray")["reason"] == "stopped"
+    os.unlink(folder)
+    os.rename(other, folder)
+    assert "astray.mp4" in listed and ".astray.json" not in listed, listed
+    films.delete("astray")
+
+
 def test_length():
     """A film is as long as it is, and not longer by the recorder's start."""
     films.start(name="brief")
