@@ -132,7 +132,7 @@ char *recording_new_name(struct recordings *all)
 	}
 }
 
-static void put_figures(json_t *to, const json_t *from)
+void recording_put_figures(json_t *to, const json_t *from)
 {
 	static const char *const keys[] = {
 		"duration_ms", "pictures", "width", "height", "reason", "error"
@@ -169,7 +169,7 @@ json_t *recording_json(const struct recording *r)
 	autofree char *path = xasprintf("%s/%s" SUFFIX, r->all->dir, r->name);
 	struct stat st;
 
-	put_figures(j, r->told);
+	recording_put_figures(j, r->told);
 	/* Once it has a reason to end, it is as long as it was then. */
 	if (r->begun && !r->ended && !json_object_get(r->told, "reason"))
 		json_put(j, "duration_ms",
@@ -201,7 +201,7 @@ void recording_note(const struct recording *r, const char *error)
 	json_object_del(r->all->unsaved, r->name);
 	if (access(film, F_OK) < 0)
 		return;
-	put_figures(j, r->told);
+	recording_put_figures(j, r->told);
 	json_put(j, "started_ms", json_integer(r->started_ms));
 	if (error)
 		json_put(j, "error", json_str(error));
@@ -243,7 +243,7 @@ static json_t *film_json(const struct recordings *all, const char *name,
 	json_t *j = model(name, "complete", ms);
 	autofree char *path = xasprintf("%s/%s" SUFFIX, all->dir, name);
 
-	put_figures(j, note);
+	recording_put_figures(j, note);
 	json_put(j, "path", json_str(path));
 	json_put(j, "bytes", json_integer(st->st_size));
 	return j;
