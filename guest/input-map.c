@@ -73,6 +73,31 @@ void key_map_done(struct key_map *m)
 	m->syms = NULL;
 }
 
+void key_map_modifiers(Display *dpy, bool ret[256])
+{
+	xGetModifierMappingReply answer;
+	_X_UNUSED xReq *req;
+	unsigned char codes[8 * UINT8_MAX];
+	size_t n = 0;
+
+	memset(ret, 0, 256 * sizeof(*ret));
+	LockDisplay(dpy);
+	GetEmptyReq(GetModifierMapping, req);
+	if (_XReply(dpy, (xReply *)&answer, 0, xFalse)) {
+		n = 8U * answer.numKeyPerModifier;
+		if (n == 4 * (size_t)answer.length) {
+			_XRead(dpy, (char *)codes, (long)n);
+		} else {
+			_XEatDataWords(dpy, answer.length);
+			n = 0;
+		}
+	}
+	UnlockDisplay(dpy);
+	SyncHandle();
+	for (size_t i = 0; i < n; i++)
+		ret[codes[i]] = codes[i] != 0;
+}
+
 static KeySym *row(const struct key_map *m, int code)
 {
 	return m->syms + (code - m->min) * m->per;

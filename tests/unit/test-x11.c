@@ -26,6 +26,7 @@ enum {
 	GET_INPUT_FOCUS = 43,
 	QUERY_EXTENSION = 98,
 	GET_KEYBOARD_MAPPING = 101,
+	GET_MODIFIER_MAPPING = 119,
 };
 
 struct fake {
@@ -155,7 +156,8 @@ static void serve(int fd, unsigned char per, uint32_t words)
 			answer(fd, seq, 0,
 			       memcmp(rest + 4, "MIT-SHM", 7) ? 0 : 0x408201,
 			       0);
-		else if (head[0] == GET_KEYBOARD_MAPPING)
+		else if (head[0] == GET_KEYBOARD_MAPPING ||
+			 head[0] == GET_MODIFIER_MAPPING)
 			answer(fd, seq, per, 0, words);
 		else if (head[0] == GET_GEOMETRY || head[0] == GET_PROPERTY ||
 			 head[0] == GET_INPUT_FOCUS)
@@ -239,6 +241,39 @@ static void test_keyboard(void)
 	try_keyboard(1, CODES, false, "one without capitals");
 }
 
+/* Each of its keys is 0x61, or nothing. */
+static void try_modifiers(unsigned char per, uint32_t words, int want,
+			  const char *what)
+{
+	struct x11 *x = NULL;
+	struct sb_err err;
+	struct fake f;
+	bool mods[256];
+	int n = 0;
+
+	if (!ok(fake_start(&f, per, words), "a server is there"))
+		return;
+	if (ok(x11_open(f.display, NULL, &x, &err) == 0, "it can be used")) {
+		key_map_modifiers(x11_display(x), mods);
+		for (int i = 0; i < 256; i++)
+			n += mods[i];
+		is_int(n, want, what);
+		is_int(mods[0x61], want, "the one that is there");
+		is_int(x11_check(x, "answer", &err), 0, "it is heard still");
+	}
+	x11_close(x);
+	fake_end(&f);
+}
+
+static void test_modifiers(void)
+{
+	try_modifiers(4, 8, 1, "modifiers");
+	try_modifiers(255, 510, 1, "many modifiers");
+	try_modifiers(255, 8, 0, "fewer than it says");
+	try_modifiers(2, 8000, 0, "more than it says");
+	try_modifiers(0, 0, 0, "none");
+}
+
 /* Without this it would be waited for as long as it is stopped: for ever. */
 static void test_hung(void)
 {
@@ -258,6 +293,7 @@ static void test_hung(void)
 int main(void)
 {
 	test_keyboard();
+	test_modifiers();
 	test_hung();
 	return tap_done();
 }
