@@ -30,7 +30,8 @@ def test_film():
     pictures, seconds = film_of(download("one"))
     at = [next(i for i, p in enumerate(pictures) if shows(p, *q)) for q in places]
     assert at == sorted(at), at
-    assert abs(seconds * 1000 - ended["duration_ms"]) < 500, (seconds, ended)
+    # Players take the last picture for as long as one is at full speed.
+    assert abs(seconds * 1000 - ended["duration_ms"]) < 40, (seconds, ended)
     assert len(pictures) < seconds * 30, "a still screen costs pictures"
     assert desk.get_json("/v1/screen/recordings/one")["bytes"] == ended["bytes"]
 
