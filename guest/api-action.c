@@ -113,16 +113,23 @@ static void look(void *arg)
 	fail(a, &err);
 }
 
-/* The part of the screen that a model means, and how large it is to be. */
+/*
+ * The part of the screen that a model means, and how large it is to be.  The
+ * whole of it has the size that the model believes in, whatever its shape: a
+ * place in the picture is the place that the model then points at.
+ */
 static int set_region(struct asked *a, const struct picture_map *m,
 		      struct sb_err *err)
 {
 	const int *n = a->action.region;
 
+	if (!a->action.zoom) {
+		a->want.width = a->width;
+		a->want.height = a->height;
+		return 0;
+	}
 	a->want.max_width = a->width;
 	a->want.max_height = a->height;
-	if (!a->action.zoom)
-		return 0;
 	if (n[2] > m->width || n[3] > m->height)
 		return sb_fail(err, SB_INVALID,
 			       "'region' is not within %dx%d pixels", m->width,
@@ -201,6 +208,9 @@ static int parse(struct asked *a, struct sb_err *err)
 		return sb_fail(err, SB_INVALID,
 			       "'display_width' and 'display_height' belong "
 			       "together");
+	if (width * height > PICTURE_MAX_PIXELS)
+		return sb_fail(err, SB_INVALID,
+			       "no screen has %lldx%lld pixels", width, height);
 	a->width = a->action.plan.width = (int)width;
 	a->height = a->action.plan.height = (int)height;
 	return action_parse(body, &a->action, err);

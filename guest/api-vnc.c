@@ -85,7 +85,8 @@ const struct http_route vnc_routes[] = {
 	  "The same, to look at only", { NULL },
 	  NULL, ws_out, { SB_UPGRADE, NO_SCREEN },
 	  .text = "What would type, point, paste or resize is dropped here. "
-		  "A ticket for this path gives somebody eyes and no hands." },
+		  "A ticket for this path gives somebody eyes and no hands; "
+		  "eyes also for what is copied." },
 	{ "GET", "/vnc", get_page, HTTP_PUBLIC,
 	  "A page with the desktop", { NULL }, page_in, static_page_out,
 	  { SB_NOTFOUND } },

@@ -29,6 +29,7 @@ struct desktop {
 	unsigned char cookie[X11_COOKIE_LEN];
 	struct desktop_child server, session;
 	bool serving;		  /* the server can be used */
+	bool outlived;		  /* the session's server has ended */
 	struct fdwatch *ready;	  /* can be read when it can */
 	struct fdwatch *settled;  /* the same of the session */
 	int fails, session_fails; /* in a row */

@@ -80,10 +80,14 @@ static void add_counted(struct buf *b, const void *data, size_t len)
 	buf_add(b, data, len);
 }
 
-/* One cookie for whatever display: family "wild", no address, no number. */
+/*
+ * One cookie for whatever display: family "wild", no address, no number.  It is
+ * given to the sandbox's user where he cannot put another file in its place.
+ */
 static int write_cookie(struct desktop *d, const struct spawn_as *as,
 			struct sb_err *err)
 {
+	autofree char *made = xasprintf("%s.auth", d->dir);
 	autobuf struct buf b = { 0 };
 
 	random_bytes(d->cookie, sizeof(d->cookie));
@@ -92,9 +96,13 @@ static int write_cookie(struct desktop *d, const struct spawn_as *as,
 	add_counted(&b, "", 0);
 	add_counted(&b, "MIT-MAGIC-COOKIE-1", 18);
 	add_counted(&b, d->cookie, sizeof(d->cookie));
-	if (fs_write_atomic(d->auth, b.p, b.len, 0600, err) < 0)
+	if (fs_write_atomic(made, b.p, b.len, 0600, err) < 0 ||
+	    spawn_as_own(as, made, err) < 0)
 		return -1;
-	return spawn_as_own(as, d->auth, err);
+	if (rename(made, d->auth) < 0)
+		return sb_fail(err, sb_code_of_errno(errno),
+			       "cannot write '%s': %m", d->auth);
+	return 0;
 }
 
 static int make_pipe(int *ret_in, int *ret_out, struct sb_err *err)

@@ -123,6 +123,7 @@ static void on_server_end(void *arg)
 	fdwatch_free(steal(&d->ready));
 	fdwatch_free(steal(&d->settled));
 	end_session(d);
+	d->outlived = d->session.pid != 0;
 	if (!d->width) {
 		set_state(d, DESKTOP_OFF, "the display is 'none'");
 		return;
@@ -145,6 +146,7 @@ static void on_session_end(void *arg)
 	session_signal(d->session.pid, SIGKILL);
 	why = explain("the session", &d->session);
 	forget(&d->session);
+	d->outlived = false;
 	if (lived > STEADY_MS)
 		d->session_fails = 0;
 	if (!d->serving)
@@ -233,7 +235,9 @@ static void up(struct desktop *d)
 	d->serving = true;
 	set_state(d, DESKTOP_STARTING, "the window manager is being started");
 	loop_timer_set(d->timer, SETTLE_MS);
-	if (d->session.pid)
+	if (d->outlived) /* it was told to end: the next one comes after it */
+		session_signal(d->session.pid, SIGKILL);
+	else if (d->session.pid)
 		settle(d);
 	else
 		start_session(d);

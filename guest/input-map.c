@@ -2,7 +2,9 @@
 /* Keys that are given other characters. */
 #include "config.h"
 
+#include <X11/Xlibint.h>
 #include <X11/keysym.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -22,22 +24,78 @@
 static int64_t needed[256][2];
 static KeySym gave[256][2]; /* what each key was given, if anything */
 
+/*
+ * As XGetKeyboardMapping(), which believes the server how many there are for
+ * each key without having got so many.  The server is the sandbox's user's, and
+ * we may be root.
+ */
+static KeySym *get_mapping(Display *dpy, int first, int count, int *ret_per)
+{
+	xGetKeyboardMappingReply answer;
+	xGetKeyboardMappingReq *req;
+	KeySym *syms = NULL;
+	size_t n;
+
+	LockDisplay(dpy);
+	GetReq(GetKeyboardMapping, req);
+	req->firstKeyCode = (CARD8)first;
+	req->count = (CARD8)count;
+	if (_XReply(dpy, (xReply *)&answer, 0, xFalse)) {
+		*ret_per = answer.keySymsPerKeyCode;
+		n = (size_t)count * answer.keySymsPerKeyCode;
+		if (n && n == answer.length) {
+			syms = xcalloc(n, sizeof(*syms));
+			_XRead32(dpy, (long *)syms, (long)n * 4);
+		} else {
+			_XEatDataWords(dpy, answer.length);
+		}
+	}
+	UnlockDisplay(dpy);
+	SyncHandle();
+	return syms;
+}
+
 bool key_map_load(Display *dpy, struct key_map *m)
 {
 	memset(m, 0, sizeof(*m));
 	XDisplayKeycodes(dpy, &m->min, &m->max);
 	m->max = MIN(m->max, 255);
-	m->syms = XGetKeyboardMapping(dpy, (KeyCode)m->min, m->max - m->min + 1,
-				      &m->per);
+	if (m->min <= m->max)
+		m->syms =
+			get_mapping(dpy, m->min, m->max - m->min + 1, &m->per);
 	m->began = clock_ms();
 	return m->syms && m->per >= 2;
 }
 
 void key_map_done(struct key_map *m)
 {
-	if (m->syms)
-		XFree(m->syms);
+	free(m->syms);
 	m->syms = NULL;
+}
+
+void key_map_modifiers(Display *dpy, bool ret[256])
+{
+	xGetModifierMappingReply answer;
+	_X_UNUSED xReq *req;
+	unsigned char codes[8 * UINT8_MAX];
+	size_t n = 0;
+
+	memset(ret, 0, 256 * sizeof(*ret));
+	LockDisplay(dpy);
+	GetEmptyReq(GetModifierMapping, req);
+	if (_XReply(dpy, (xReply *)&answer, 0, xFalse)) {
+		n = 8U * answer.numKeyPerModifier;
+		if (n == 4 * (size_t)answer.length) {
+			_XRead(dpy, (char *)codes, (long)n);
+		} else {
+			_XEatDataWords(dpy, answer.length);
+			n = 0;
+		}
+	}
+	UnlockDisplay(dpy);
+	SyncHandle();
+	for (size_t i = 0; i < n; i++)
+		ret[codes[i]] = codes[i] != 0;
 }
 
 static KeySym *row(const struct key_map *m, int code)

@@ -30,9 +30,13 @@ struct key_at {
 	bool shift;
 };
 
-/* false if the server is gone. */
+/* false if the server is gone, or has no keyboard that makes sense. */
 bool key_map_load(Display *dpy, struct key_map *m);
 void key_map_done(struct key_map *m);
+
+/* Which keys are modifiers; XGetModifierMapping() believes the server as
+ * XGetKeyboardMapping() does. */
+void key_map_modifiers(Display *dpy, bool ret[256]);
 
 /* A keysym that is somewhere is needed there. */
 void key_map_mark(const struct key_map *m, KeySym sym);

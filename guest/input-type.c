@@ -20,23 +20,19 @@
 /* Modifiers that somebody holds would make other characters of ours. */
 static void begin_typing(struct hands *h)
 {
-	XModifierKeymap *mods = XGetModifierMapping(h->dpy);
 	XkbStateRec state = { 0 };
 	struct key_at caps;
-	char down[32];
+	char down[32] = { 0 };
+	bool mods[256];
 
 	h->s->typing = true;
+	key_map_modifiers(h->dpy, mods);
 	XQueryKeymap(h->dpy, down);
-	for (int i = 0; mods && i < 8 * mods->max_keypermod; i++) {
-		KeyCode code = mods->modifiermap[i];
-
-		if (code && down[code / 8] & (1 << code % 8)) {
+	for (unsigned int code = 0; code < 256; code++)
+		if (mods[code] && down[code / 8] & (1 << code % 8)) {
 			XTestFakeKeyEvent(h->dpy, code, False, 0);
 			h->s->again[code] = 1;
 		}
-	}
-	if (mods)
-		XFreeModifiermap(mods);
 	XkbGetState(h->dpy, XkbUseCoreKbd, &state);
 	if (state.locked_mods & LockMask &&
 	    key_map_find(&h->map, XK_Caps_Lock, &caps)) {

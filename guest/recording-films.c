@@ -132,7 +132,7 @@ char *recording_new_name(struct recordings *all)
 	}
 }
 
-static void put_figures(json_t *to, const json_t *from)
+void recording_put_figures(json_t *to, const json_t *from)
 {
 	static const char *const keys[] = {
 		"duration_ms", "pictures", "width", "height", "reason", "error"
@@ -169,7 +169,7 @@ json_t *recording_json(const struct recording *r)
 	autofree char *path = xasprintf("%s/%s" SUFFIX, r->all->dir, r->name);
 	struct stat st;
 
-	put_figures(j, r->told);
+	recording_put_figures(j, r->told);
 	/* Once it has a reason to end, it is as long as it was then. */
 	if (r->begun && !r->ended && !json_object_get(r->told, "reason"))
 		json_put(j, "duration_ms",
@@ -180,9 +180,20 @@ json_t *recording_json(const struct recording *r)
 	return j;
 }
 
+/* In the folder that it was opened as, whatever becomes of its name. */
+static int write_note(const struct recording *r, const char *text)
+{
+	autoclose int dir = open_folder(r->all->dir);
+	autofree char *path =
+		xasprintf("/proc/self/fd/%d/.%s.json", dir, r->name);
+
+	if (dir < 0)
+		return -1;
+	return fs_write_atomic(path, text, strlen(text), 0600, NULL);
+}
+
 void recording_note(const struct recording *r, const char *error)
 {
-	autofree char *path = xasprintf("%s/.%s.json", r->all->dir, r->name);
 	autojson json_t *j = json_object();
 	autofree char *text = NULL,
 		      *film = xasprintf("%s/%s" SUFFIX, r->all->dir, r->name);
@@ -190,13 +201,13 @@ void recording_note(const struct recording *r, const char *error)
 	json_object_del(r->all->unsaved, r->name);
 	if (access(film, F_OK) < 0)
 		return;
-	put_figures(j, r->told);
+	recording_put_figures(j, r->told);
 	json_put(j, "started_ms", json_integer(r->started_ms));
 	if (error)
 		json_put(j, "error", json_str(error));
 	text = json_print(j);
 	/* Without it the film is there all the same. */
-	if (fs_write_atomic(path, text, strlen(text), 0644, NULL) < 0 &&
+	if (write_note(r, text) < 0 &&
 	    json_object_size(r->all->unsaved) < MAX_UNSAVED)
 		json_put(r->all->unsaved, r->name, steal(&j));
 }
@@ -232,7 +243,7 @@ static json_t *film_json(const struct recordings *all, const char *name,
 	json_t *j = model(name, "complete", ms);
 	autofree char *path = xasprintf("%s/%s" SUFFIX, all->dir, name);
 
-	put_figures(j, note);
+	recording_put_figures(j, note);
 	json_put(j, "path", json_str(path));
 	json_put(j, "bytes", json_integer(st->st_size));
 	return j;

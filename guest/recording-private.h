@@ -43,5 +43,7 @@ char *recording_new_name(struct recordings *all);
 void recordings_sweep(void);
 /* The same for one whose recorder has ended. */
 void recording_drop_part(const struct recordings *all, const char *name);
+/* What a recorder tells of its film, and nothing else. */
+void recording_put_figures(json_t *to, const json_t *from);
 /* Write down how it ended, beside the film. */
 void recording_note(const struct recording *r, const char *error);

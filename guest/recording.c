@@ -150,6 +150,7 @@ static void begin(struct recording *r)
 static void take_line(struct recording *r, const char *line, size_t len)
 {
 	json_t *j = NULL;
+	bool started;
 
 	if (json_parse(line, len, &j, NULL) < 0 || !json_is_object(j)) {
 		snprintf(r->junk, sizeof(r->junk), "%.*s",
@@ -157,13 +158,14 @@ static void take_line(struct recording *r, const char *line, size_t len)
 		json_decref(j);
 		return;
 	}
-	/* The last event knows no figures: those before it hold. */
+	/* The last event knows no figures: those before it hold.  It belongs to
+	 * the sandbox's user: nothing else that it may say is kept. */
 	if (!r->told)
 		r->told = json_object();
-	json_object_update(r->told, j);
+	recording_put_figures(r->told, j);
+	started = strcmp(json_str_or(j, "event", ""), "started") == 0;
 	json_decref(j);
-	if (!r->begun &&
-	    strcmp(json_str_or(r->told, "event", ""), "started") == 0)
+	if (!r->begun && started)
 		begin(r);
 }
 

@@ -22,7 +22,7 @@
 /* A job.  It may be called again only if it is asked for again. */
 typedef int (*screen_job)(struct x11 *x, void *arg, struct sb_err *err);
 
-#define SCREEN_TAG_LEN 40
+#define SCREEN_TAG_LEN 48
 
 /* A screenshot: what is wanted, and what it came to. */
 struct screen_shot {
@@ -30,6 +30,7 @@ struct screen_shot {
 	struct rect region;
 	double scale;
 	int max_width, max_height; /* 0: any */
+	int width, height; /* just these, in place of the three; 0: not so */
 	bool cursor;
 	enum picture_format format;
 	int quality;

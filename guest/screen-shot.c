@@ -13,9 +13,10 @@ static void make_tag(struct screen_shot *s, const struct picture *p)
 	uint64_t h[2];
 
 	picture_hash(p, h);
-	snprintf(s->tag, sizeof(s->tag), "\"%016llx%08llx-%d.%d.%x\"",
+	snprintf(s->tag, sizeof(s->tag), "\"%016llx%08llx-%d.%d.%x.%x\"",
 		 (unsigned long long)h[0], (unsigned long long)h[1] >> 32,
-		 (int)s->format, s->quality, (unsigned int)s->map.width);
+		 (int)s->format, s->quality, (unsigned int)s->map.width,
+		 (unsigned int)s->map.height);
 }
 
 static int check_size(const struct picture_map *m, struct sb_err *err)
@@ -53,8 +54,11 @@ int screen_shot_job(struct x11 *x, void *arg, struct sb_err *err)
 	if (!s->has_region)
 		s->region = (struct rect){ 0, 0, s->screen_width,
 					   s->screen_height };
-	picture_map_fit(&s->map, &s->region, s->scale, s->max_width,
-			s->max_height);
+	if (s->width)
+		s->map = (struct picture_map){ s->region, s->width, s->height };
+	else
+		picture_map_fit(&s->map, &s->region, s->scale, s->max_width,
+				s->max_height);
 	if (x11_capture(x, &s->region, &p, err) < 0 ||
 	    check_size(&s->map, err) < 0 ||
 	    x11_cursor(x, &s->pointer, err) < 0 ||

@@ -182,6 +182,12 @@ void x11_close(struct x11 *x)
 	if (!x)
 		return;
 	x11_trap(x);
+	/* XCloseDisplay() would wait for a last answer, and for one that hangs
+	 * as long as it does.  With the connection the server forgets all. */
+	if (!x->dead)
+		XFlush(x->dpy);
+	shutdown(x11_fd(x), SHUT_RDWR);
+	x->dead = true;
 	forget_shm(x);
 	XCloseDisplay(x->dpy);
 	asking = NULL;

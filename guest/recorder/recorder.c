@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -43,8 +44,9 @@ struct recorder {
 	struct film *film;
 	int signals;
 	int64_t started_ms, taken_ms, flushed_ms;
-	int64_t due_ms; /* not before then is the next one taken */
-	bool changed;	/* there is something to take */
+	int64_t due_ms;	  /* not before then is the next one taken */
+	int64_t ended_ms; /* 0: not yet */
+	bool changed;	  /* there is something to take */
 	const char *reason;
 };
 
@@ -52,6 +54,7 @@ static void tell(const char *event, const struct recorder *r,
 		 const struct sb_err *err)
 {
 	json_t *j = json_pack("{s:s}", "event", event);
+	int64_t now = r && r->ended_ms ? r->ended_ms : clock_ms();
 	char *text;
 
 	if (r && r->film) {
@@ -60,7 +63,7 @@ static void tell(const char *event, const struct recorder *r,
 		json_object_set_new(j, "bytes",
 				    json_integer(film_bytes(r->film)));
 		json_object_set_new(j, "duration_ms",
-				    json_integer(clock_ms() - r->started_ms));
+				    json_integer(now - r->started_ms));
 		json_object_set_new(j, "width",
 				    json_integer(r->opts.film.width));
 		json_object_set_new(j, "height",
@@ -251,10 +254,10 @@ static int begin(struct recorder *r, struct sb_err *err)
 static int end(struct recorder *r, int rc, struct sb_err *err)
 {
 	struct sb_err later;
-	int64_t now = clock_ms();
 
 	if (r->film) {
-		int closed = film_close(r->film, now - r->started_ms, &later);
+		int closed = film_close(r->film, r->ended_ms - r->started_ms,
+					&later);
 
 		r->film = NULL;
 		if (rc == 0 && closed < 0) {
@@ -302,6 +305,7 @@ static int run(struct recorder *r)
 		bytes = film_bytes(r->film);
 		if (!r->reason)
 			r->reason = "error";
+		r->ended_ms = clock_ms(); /* as long as is said */
 		tell("ending", r, rc < 0 ? &err : NULL);
 	}
 	rc = end(r, rc, &err);
@@ -408,6 +412,7 @@ int main(int argc, char **argv)
 						  .preset = "ultrafast" } } };
 	int opt;
 
+	umask(077); /* what is on a screen is for who sees it */
 	while ((opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		if (opt == HELP) {
 			fputs(usage_text, stdout);

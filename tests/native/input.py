@@ -239,6 +239,28 @@ def test_actions():
         post("action", body, 400)
 
 
+def test_believed():
+    """What is seen at a place of the picture is there, in whatever shape."""
+    with desk.draw("blue", 700, 650, 60, 60):
+        for width, height in ((512, 512), (640, 700), (1500, 900), (1024, 768)):
+            size = {"display_width": width, "display_height": height}
+            seen = picture(act(action="screenshot", show_cursor=False, **size))
+            assert seen.size == (width, height), seen.size
+            blue = [
+                (x, y)
+                for y in range(height)
+                for x in range(width)
+                if seen.getpixel((x, y)) == (0x20, 0x40, 0xC0)
+            ]
+            for x, y in (blue[0], blue[-1], blue[len(blue) // 2]):
+                act(action="mouse_move", coordinate=[x, y], screenshot=False, **size)
+                at = desk.get_json("/v1/screen/info")["cursor"]
+                assert 700 <= at["x"] < 760 and 650 <= at["y"] < 710, (size, x, y, at)
+    for width, height in ((16383, 16383), (16384, 1)):
+        post("action", {"action": "left_click", "display_width": width,
+                        "display_height": height}, 400)
+
+
 def test_zoom():
     """It is seen by its pixels, and by what comes after it no more."""
     zoom = {"action": "zoom", "region": [100, 60, 300, 160]}

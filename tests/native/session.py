@@ -97,10 +97,19 @@ def open_terminal(start):
     wait_until(gone)
 
 
+def bare(region):
+    """The picture of a place where there is only the wallpaper, whose rows have
+    one colour each: the frame of a window may outlive it for a moment."""
+    im = picture(region)
+    column = im.resize((1, im.height), Image.NEAREST)
+    rows = column.resize(im.size, Image.NEAREST)
+    return None if ImageChops.difference(im, rows).getbbox() else im
+
+
 def choose_terminal():
     """The first row of the menu, which comes up where the pointer is."""
     around = "280,180,200,200"
-    before = picture(around)
+    before = wait_until(lambda: bare(around))
     click("right", 300, 200)
     x, y, *_ = wait_until(
         lambda: ImageChops.difference(before, picture(around)).getbbox()
@@ -153,6 +162,19 @@ def wait_for_manager():
     with desk.draw("window", "first"):
         focus("first")
         act("first", "close")
+
+
+def test_server_killed():
+    """A session that does not end with its server makes room for the next."""
+    with open(run_dir + "/desktop.json") as f:
+        state = json.load(f)
+    server, old = state["server"]["pid"], state["session"]["pid"]
+    os.kill(old, signal.SIGSTOP)
+    os.kill(server, signal.SIGKILL)
+    wait_until(lambda: session_pid() not in (0, old) and has_manager(session_pid()))
+    wait_until(lambda: not members(old))
+    wait_until(lambda: desk.get_json("/v1/screen/info")["state"] == "up")
+    wait_for_manager()
 
 
 wait_for_manager()

@@ -81,7 +81,11 @@ int main(int argc, char *argv[])
 		XNextEvent(dpy, &e);
 	while (e.type != Expose);
 	XSetInputFocus(dpy, w, RevertToPointerRoot, CurrentTime);
-	XSync(dpy, False);
+	/* A window manager that finds that the window before this one has gone
+	 * may still give the keyboard to another one. */
+	while (XGrabKeyboard(dpy, w, False, GrabModeAsync, GrabModeAsync,
+			     CurrentTime) != GrabSuccess)
+		poll(NULL, 0, 10);
 	puts("ready");
 	fflush(stdout);
 	p[1].fd = ConnectionNumber(dpy);
