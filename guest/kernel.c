@@ -317,7 +317,7 @@ static struct kernel *kernel_new(struct gateway *gw, const char *id)
 	k->dir = gateway_folder(gw, k->id);
 	random_hex(k->probe, sizeof(k->probe) / 2);
 	random_hex(k->identity, sizeof(k->identity) / 2);
-	k->journal = kernel_journal_new(KERNEL_KEPT_DIR, JOURNAL_MEMORY,
+	k->journal = kernel_journal_new(gateway_journals(gw), JOURNAL_MEMORY,
 					kernel_max_kept(gw));
 	k->timer = loop_timer_new(cfg->loop, on_timer, k);
 	TAILQ_INIT(&k->queue);

@@ -86,6 +86,40 @@ def case_skip():
     stop(kid)
 
 
+def kept_in_files(pid):
+    """Bytes of files without a name that a process has."""
+    total = 0
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        path = f"/proc/{pid}/fd/{fd}"
+        try:
+            if os.readlink(path).startswith("/var/tmp/"):
+                total += os.stat(path).st_size
+        except FileNotFoundError:
+            pass  # closed meanwhile
+    return total
+
+
+def case_total(pid, limit):
+    """Each kernel says less than it may, but all together say more."""
+    kids = [start() for _ in range(16)]
+    for kid in kids:
+        c = Client(kid)
+        c.run("for i in range(70): print('x' * 100000)")
+        c.ws.close()
+    size = kept_in_files(pid)
+    check(int(limit) / 2 < size <= int(limit), size)
+    pages = [rest("GET", f"/v1/kernels/{kid}/messages")[0] for kid in kids]
+    check(all(p["messages"] for p in pages), "nothing is left of one")
+    # Who has not read what was forgotten for others' sake is told.
+    behind = [kid for kid, p in zip(kids, pages) if p["first"] > 1]
+    check(behind, "all is kept")
+    c = Client(behind[0], query="&after=0")
+    check(c.recv()["metadata"]["sandbox"]["skipped"] > 0, "not told")
+    for kid in kids:
+        stop(kid)
+    check(kept_in_files(pid) == 0, "left behind")
+
+
 def case_half_open():
     """Who comes back before the old connection is known to be dead."""
     kid = start()

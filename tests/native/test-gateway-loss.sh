@@ -31,6 +31,7 @@ start_guestd --share ../../guest/bundle/share --control "$dir/none" --journal 8
 for case in all token pythons skip half_open heir; do
 	gateway "$case"
 done
+gateway total "$guestd_pid" $((4 * 8 << 20))
 
 # What a kernel says while there is no guestd waits for the next one.
 gateway leave "$dir"
