@@ -54,7 +54,7 @@ struct kernel_journal {
 	struct segments all; /* oldest first */
 	uint64_t next;
 	uint64_t total;
-	size_t in_memory; /* the rest of total is in files, the oldest */
+	size_t in_memory;   /* the rest of total is in files, the oldest */
 	bool failing;	    /* to write, which was said */
 	struct buf scratch; /* what was read from a file */
 	struct mark marks[MAX_MARKS];
@@ -160,8 +160,8 @@ static struct kernel_journal *fullest(const struct kernel_journals *all)
  */
 static void make_room(const struct kernel_journals *all, size_t len)
 {
-	while (all->nfiles && (all->in_files + len > all->max ||
-			       all->nfiles >= MAX_FILES)) {
+	while (all->nfiles &&
+	       (all->in_files + len > all->max || all->nfiles >= MAX_FILES)) {
 		struct kernel_journal *j = fullest(all);
 
 		drop(j, TAILQ_FIRST(&j->all));

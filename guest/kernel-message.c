@@ -408,6 +408,7 @@ static void on_message(void *arg, enum frame_channel c,
 		return;
 	}
 	kernel_ref(k);
+	k->heard_ms = clock_ms();
 	if (c == FRAME_IOPUB ? heard(k, &f) : replied(k, &f)) {
 		kernel_touch(k);
 		record(k, &f, (struct part){ b.p, b.len });

@@ -17,10 +17,13 @@
 #include "guest/kernel-ports.h"
 #include "guest/kernel-private.h"
 
-#define START_MS 60000	 /* to answer */
-#define ASK_MS 1000	 /* again, if it did not */
-#define STOP_MS 3000	 /* to end when asked, then it is killed */
-#define LAST_WORDS_MS 50 /* for what it said before it ended */
+#define START_MS 60000 /* to answer */
+#define ASK_MS 1000    /* again, if it did not */
+#define STOP_MS 3000   /* to end when asked, then it is killed */
+/* For what it said before it ended: so long after the last of it, and in all,
+ * as what it left behind may go on talking. */
+#define LAST_WORDS_MS 200
+#define MAX_LAST_WORDS_MS 60000
 #define JOURNAL_MEMORY (4 * 1024 * 1024)
 #define JOURNAL_MAX (256 * 1024 * 1024)
 
@@ -270,17 +273,26 @@ void kernel_process_ended(struct kernel *k, char *reason /* takes */,
 {
 	set_reason(k, reason, message);
 	k->ended = true;
+	k->deadline_ms = clock_ms() + MAX_LAST_WORDS_MS;
 	if (k->state == KERNEL_STOPPING || k->state == KERNEL_RESTARTING)
 		finish(k);
 	else
 		loop_timer_set(k->timer, LAST_WORDS_MS);
 }
 
+static bool may_say_more(const struct kernel *k)
+{
+	return k->state <= KERNEL_READY && clock_left(k->deadline_ms) &&
+	       clock_ms() - k->heard_ms < LAST_WORDS_MS;
+}
+
 static void on_timer(void *arg)
 {
 	struct kernel *k = arg;
 
-	if (k->ended) {
+	if (k->ended && may_say_more(k)) {
+		loop_timer_set(k->timer, LAST_WORDS_MS);
+	} else if (k->ended) {
 		finish(k);
 	} else if (k->state == KERNEL_STARTING) {
 		if (clock_left(k->deadline_ms) == 0) {

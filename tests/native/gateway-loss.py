@@ -167,6 +167,23 @@ def case_heir():
     stop(kid)
 
 
+def case_last_words():
+    """What a kernel has said before it ended, however much it is."""
+    kid = start(name="foreign")
+    c = Client(kid)
+    asked = c.execute("say 1500 100000")
+    c.until(lambda m: m["content"].get("execution_state") == "dead")
+    page = rest("GET", f"/v1/kernels/{kid}/messages?parent={asked}")[0]
+    said = []
+    while page["messages"] or page["last"] + 1 < page["next"]:
+        said += numbers(page["messages"])
+        page = rest("GET", f"/v1/kernels/{kid}/messages?parent={asked}"
+                    f"&after={page['last']}")[0]
+    check(said and said[-1] == 1499, said[-3:])
+    check(rest("GET", "/api/kernels/" + kid)[0]["reason"] == "exit 3", "why")
+    stop(kid)
+
+
 def case_leave(folder):
     """A cell that prints when there is no guestd."""
     kid = start()
