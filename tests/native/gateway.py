@@ -450,7 +450,7 @@ def case_warm():
 
 def case_leave():
     """A kernel with state, and sessions, for the next guestd."""
-    kid, doomed = start(), start()
+    kid, doomed = start(env={"LONG": "x" * 100000}), start()
     ids = []
     for k in (kid, doomed):
         s = rest("POST", "/api/sessions", {
@@ -459,7 +459,7 @@ def case_leave():
         ids.append(s["id"])
     rest("PATCH", "/api/sessions/" + ids[0], {"path": "kept.ipynb"})
     c = Client(kid)
-    c.run("import os\nx = 41")
+    c.run("import os\nx = len(os.environ['LONG']) - 99959")
     c.execute("import time\nprint('go', flush=True)\ntime.sleep(2)\nx += 1")
     c.until(lambda m: "go" in m["content"].get("text", ""))
     print(kid, doomed, *ids)

@@ -39,6 +39,31 @@ start_guestd --share ../../guest/bundle/share --control "$dir/none"
 gateway found "$kid" "$doomed" "$session" "$lost"
 stop_guestd
 
+# A kernel that cannot be written down is not left running.
+start_guestd --share ../../guest/bundle/share --control "$dir/none"
+kid=00000000-0000-0000-0000-00000000abcd
+mkdir "$dir/run/kernels/$kid.json"
+request /api/kernels -H "Authorization: token $token" \
+	-d '{"kernel_id": "'$kid'"}'
+[ "$status" -ge 400 ] || fail "status $status"
+! pgrep -f "$dir/run/kernels/$kid/" || fail "it runs"
+rmdir "$dir/run/kernels/$kid.json"
+request /api/kernels -H "Authorization: token $token" \
+	-d '{"kernel_id": "'$kid'"}'
+expect 201
+mv "$dir/run/kernels/$kid.json" "$dir/run/kernels/was"
+mkdir "$dir/run/kernels/$kid.json"
+request "/api/kernels/$kid/restart" -H "Authorization: token $token" -X POST
+[ "$status" -ge 400 ] || fail "status $status"
+! pgrep -f "$dir/run/kernels/$kid/" || fail "it runs"
+rmdir "$dir/run/kernels/$kid.json"
+request "/api/kernels/$kid/restart" -H "Authorization: token $token" -X POST
+expect 200 '"idle"'
+request "/api/kernels/$kid" -H "Authorization: token $token" -X DELETE
+expect 204
+rm "$dir/run/kernels/was"
+stop_guestd
+
 # What was written down and makes no sense is no reason not to start.
 for bad in '' '[{"id' '{}' '[1, {"id": "x"}]' \
 	'[{"id": "00000000-0000-0000-0000-000000000000", "path": "a", "type": "b"}]'; do
