@@ -66,7 +66,8 @@ struct kernel {
 	struct zlink *link;
 	struct kernel_ports *ports; /* NULL: none are open */
 	struct loop_timer *timer;   /* what it is for, the state says */
-	int64_t deadline_ms;
+	int64_t deadline_ms, connect_ms;
+	bool adopted;	  /* it was up in an earlier guestd, and may be busy */
 	bool ended;	  /* the process has; its last words are waited for */
 	int64_t heard_ms; /* monotonic, when it said something */
 

@@ -55,9 +55,13 @@ def say(parent, n, size):
 
 
 def wait(parent, path):
-    publish("stream", parent, {"name": "stdout", "text": "waiting"})
     while not os.path.exists(path):
+        publish("stream", parent, {"name": "stdout", "text": "waiting"})
         time.sleep(0.05)
+
+
+def nothing(parent):
+    pass
 
 
 def answer(socket, frames):

@@ -7,7 +7,7 @@ import json
 import os
 
 from gateway_client import (Client, base, check, main, numbers, rest, start,
-                            stop, token, wait_until)
+                            state, stop, token, wait_until)
 
 
 def case_all():
@@ -212,6 +212,28 @@ def case_back(text):
             break
         messages += page["messages"]
     check(numbers(messages) == list(range(3000)), "journal")
+    stop(kid)
+
+
+def case_leave_deaf(folder):
+    """A kernel that hears nothing while its cell runs."""
+    kid = start(name="foreign")
+    c = Client(kid)
+    mid = c.execute(f"wait {folder}/never")
+    c.until(lambda m: m["content"].get("text") == "waiting")
+    print(json.dumps([kid, mid]))
+
+
+def case_back_deaf(text):
+    """It runs, and so it can be interrupted, and goes on."""
+    kid, mid = json.loads(text)
+    c = Client(kid)
+    c.until(lambda m: m["content"].get("text") == "waiting")
+    rest("POST", f"/api/kernels/{kid}/interrupt", {}, 204)
+    c.until(lambda m: m["parent_header"].get("msg_id") == mid and
+            m["content"].get("execution_state") == "idle")
+    check(c.run("nothing")[1]["status"] == "ok", "it does not hear")
+    check(state(kid) == "idle", state(kid))
     stop(kid)
 
 

@@ -49,6 +49,13 @@ wait_until 60 test -e "$dir/over"
 start_guestd --share ../../guest/bundle/share --control "$dir/none"
 gateway back "$left"
 
+# A kernel that answers nothing until its cell is over is one all the same.
+gateway leave_deaf "$dir"
+left=$(cat "$dir/case")
+stop_guestd
+start_guestd --share ../../guest/bundle/share --control "$dir/none"
+gateway back_deaf "$left"
+
 # memory_group DIR FILE: a group with a limit, if we may make one.
 memory_group()
 {
