@@ -28,6 +28,27 @@ for case in rest auth framings routing bash many output reconnect slow death \
 	gateway "$case"
 done
 
+# A file that becomes a FIFO at any moment does not hold guestd up.
+spec=$HOME/.local/share/jupyter/kernels/odd
+mkdir -p "$spec"
+mkfifo "$spec/fifo"
+echo '{"argv": ["true"]}' > "$spec/file"
+"$python" -c 'import os, sys
+os.chdir(sys.argv[1])
+while os.getppid() == int(sys.argv[2]):
+    for name in "file", "fifo":
+        os.link(name, "new")
+        os.rename("new", "kernel.json")' "$spec" $$ &
+swaps=$!
+i=0
+while [ $((i += 1)) -le 100 ]; do
+	request /api/kernelspecs -H "Authorization: token $token"
+	expect 200 kernelspecs
+done
+kill "$swaps"
+wait "$swaps" || :
+rm -r "$spec"
+
 # The kernel goes on while there is no guestd, and keeps its session; one that
 # ends meanwhile does not.
 gateway leave
