@@ -121,6 +121,11 @@ bool kernel_is_free(const struct kernel *k)
 	       TAILQ_EMPTY(&k->queue);
 }
 
+bool kernel_is_shared(const struct kernel *k)
+{
+	return k->shared;
+}
+
 int64_t kernel_active_ms(const struct kernel *k)
 {
 	return k->active_ms;
