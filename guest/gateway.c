@@ -177,6 +177,8 @@ void gateway_open(struct gateway *gw, const struct gateway_limits *limits,
 	loop_timer_set(gw->warm_up, delay_ms);
 	if (gw->cfg.limits.cull_ms)
 		loop_timer_set(gw->cull, check_ms(gw));
+	else
+		loop_timer_clear(gw->cull);
 }
 
 void gateway_cool(struct gateway *gw)
