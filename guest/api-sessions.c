@@ -196,9 +196,10 @@ static int parse(struct http_req *req, json_t **ret, struct fields *f,
 }
 
 static int get_kernel_for(struct guestd *g, const struct fields *f,
-			  struct kernel **ret, struct sb_err *err)
+			  const char *path, struct kernel **ret,
+			  struct sb_err *err)
 {
-	struct kernel_config cfg = { .name = f->kernel_name, .cwd = f->path };
+	struct kernel_config cfg = { .name = f->kernel_name, .cwd = path };
 
 	if (!str_empty(f->kernel_id))
 		return gateway_find(g->gateway, f->kernel_id, ret, err);
@@ -308,7 +309,7 @@ void post_sessions(struct http_req *req)
 		return;
 	}
 	s = find_by_path(g, f.path);
-	if (!s && get_kernel_for(g, &f, &k, &err) < 0) {
+	if (!s && get_kernel_for(g, &f, f.path, &k, &err) < 0) {
 		if (err.code == SB_NOTFOUND || err.code == SB_MISSING)
 			fail_501(req, &err);
 		else
@@ -345,25 +346,45 @@ void get_session(struct http_req *req)
 		http_reply_json(req, 200, model(http_ctx(req), s));
 }
 
+static bool has_session(struct guestd *g, const struct kernel *k)
+{
+	const struct jupyter_session *s;
+
+	TAILQ_FOREACH(s, &sessions_of(g)->all, next)
+		if (strcmp(s->kernel, kernel_id(k)) == 0)
+			return true;
+	return false;
+}
+
+/* The one that it had ends, as with Jupyter's server: no notebook leads to it
+ * any more, and clients do not end it themselves. */
+static int change_kernel(struct guestd *g, struct jupyter_session *s,
+			 const struct fields *f, struct sb_err *err)
+{
+	struct kernel *k, *old = kernel_of(g, s);
+
+	if (!f->kernel_id && !f->kernel_name)
+		return 0;
+	if (get_kernel_for(g, f, s->path, &k, err) < 0)
+		return -1;
+	strcpy(s->kernel, kernel_id(k));
+	if (old && !has_session(g, old) && !kernel_is_shared(old))
+		kernel_stop(old);
+	return 0;
+}
+
 void patch_session(struct http_req *req)
 {
 	struct guestd *g = http_ctx(req);
 	struct jupyter_session *s = find(req);
 	autojson json_t *body = NULL;
 	struct fields f = { 0 };
-	struct kernel *k;
 	struct sb_err err;
-	int r;
 
 	if (!s)
 		return;
-	r = parse(req, &body, &f, &err);
-	if (r == 0 && (f.kernel_id || f.kernel_name)) {
-		r = get_kernel_for(g, &f, &k, &err);
-		if (r == 0)
-			strcpy(s->kernel, kernel_id(k));
-	}
-	if (r < 0) {
+	if (parse(req, &body, &f, &err) < 0 ||
+	    change_kernel(g, s, &f, &err) < 0) {
 		http_fail(req, &err);
 		return;
 	}

@@ -20,8 +20,8 @@ static struct {
 	void *library, *ctx;
 	/* clang-format off */
 #define ZMQ_FUNCTIONS(X) \
-	X(ctx_new) X(ctx_term) X(socket) X(close) X(connect) X(setsockopt) \
-	X(getsockopt) X(send) X(msg_init) X(msg_recv) X(msg_close) \
+	X(ctx_new) X(ctx_term) X(socket) X(close) X(connect) X(disconnect) \
+	X(setsockopt) X(getsockopt) X(send) X(msg_init) X(msg_recv) X(msg_close) \
 	X(msg_data) X(msg_size) X(msg_more)
 	/* clang-format on */
 #define ZMQ_POINTER(name) __typeof__(zmq_##name) *(name);
@@ -39,6 +39,7 @@ struct zsock {
 
 struct zlink {
 	struct loop *loop;
+	char *prefix;
 	const struct zlink_ops *ops;
 	void *arg;
 	struct zsock sock[FRAME_NCHANNELS];
@@ -161,8 +162,10 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 static void free_link(struct zlink *z)
 {
-	if (z->closed && !z->open && !z->again)
-		free(z);
+	if (!z->closed || z->open || z->again)
+		return;
+	free(z->prefix);
+	free(z);
 }
 
 static void look_at_used(void *arg)
@@ -214,12 +217,39 @@ static void set_int(void *zmq, int option, int value)
 	zq.setsockopt(zmq, option, &value, sizeof(value));
 }
 
+static char *address_of(const struct zsock *s)
+{
+	return xasprintf("ipc://%s-%d", s->link->prefix, s->channel + 1);
+}
+
+static int connect_socket(const struct zsock *s, struct sb_err *err)
+{
+	autofree char *address = address_of(s);
+
+	if (zq.connect(s->zmq, address) < 0)
+		return sb_fail(err, SB_SYSTEM, "cannot connect to '%s': %m",
+			       address);
+	return 0;
+}
+
+void zlink_connect_again(struct zlink *z)
+{
+	for (int i = 0; i < FRAME_NCHANNELS; i++) {
+		struct zsock *s = &z->sock[i];
+		autofree char *address = address_of(s);
+
+		if (i == FRAME_IOPUB)
+			continue;
+		zq.disconnect(s->zmq, address);
+		connect_socket(s, NULL);
+		look_again(s);
+	}
+}
+
 static int open_socket(struct zlink *z, enum frame_channel c,
-		       const char *prefix, const char *identity,
-		       struct sb_err *err)
+		       const char *identity, struct sb_err *err)
 {
 	struct zsock *s = &z->sock[c];
-	autofree char *address = xasprintf("ipc://%s-%d", prefix, c + 1);
 	int64_t max = ZLINK_MAX_PART;
 	int fd = -1;
 	size_t len = sizeof(fd);
@@ -247,10 +277,7 @@ static int open_socket(struct zlink *z, enum frame_channel c,
 	s->poll.data = s;
 	z->open++;
 	uv_poll_start(&s->poll, UV_READABLE, on_poll);
-	if (zq.connect(s->zmq, address) < 0)
-		return sb_fail(err, SB_SYSTEM, "cannot connect to '%s': %m",
-			       address);
-	return 0;
+	return connect_socket(s, err);
 }
 
 int zlink_open(struct loop *l, const char *prefix, const char *identity,
@@ -263,10 +290,11 @@ int zlink_open(struct loop *l, const char *prefix, const char *identity,
 		return -1;
 	z = xcalloc(1, sizeof(*z));
 	z->loop = l;
+	z->prefix = xstrdup(prefix);
 	z->ops = ops;
 	z->arg = arg;
 	for (int i = 0; i < FRAME_NCHANNELS; i++)
-		if (open_socket(z, i, prefix, identity, err) < 0) {
+		if (open_socket(z, i, identity, err) < 0) {
 			zlink_close(z);
 			return -1;
 		}

@@ -35,6 +35,12 @@ struct zlink_ops {
 int zlink_open(struct loop *l, const char *prefix, const char *identity,
 	       const struct zlink_ops *ops, void *arg, struct zlink **ret,
 	       struct sb_err *err);
+/*
+ * Connect anew where answers come from.  A kernel that does not look at its
+ * sockets still has the old one of our identity when we come back with it, and
+ * then never hears us.
+ */
+void zlink_connect_again(struct zlink *z);
 /* Not from within its own callbacks. */
 void zlink_close(struct zlink *z);
 

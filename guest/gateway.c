@@ -27,6 +27,7 @@ struct gateway {
 	struct loop_timer *warm_up;
 	char *dflt; /* id of the default kernel */
 	struct loop_timer *cull;
+	struct kernel_journals *journals;
 };
 
 static void cull(void *arg);
@@ -48,7 +49,14 @@ struct gateway *gateway_new(const struct gateway_config *cfg)
 	TAILQ_INIT(&gw->all);
 	gw->cull = loop_timer_new(cfg->loop, cull, gw);
 	gw->warm_up = loop_timer_new(cfg->loop, warm_up, gw);
+	gw->journals = kernel_journals_new(
+		KERNEL_KEPT_DIR, GATEWAY_JOURNALS * kernel_max_kept(gw));
 	return gw;
+}
+
+struct kernel_journals *gateway_journals(struct gateway *gw)
+{
+	return gw->journals;
 }
 
 const struct gateway_config *gateway_config(const struct gateway *gw)
@@ -66,6 +74,7 @@ void gateway_free(struct gateway *gw)
 		kernel_free(k);
 	loop_timer_free(gw->cull);
 	loop_timer_free(gw->warm_up);
+	kernel_journals_free(gw->journals);
 	free(gw->dflt);
 	free(gw);
 }
@@ -168,6 +177,8 @@ void gateway_open(struct gateway *gw, const struct gateway_limits *limits,
 	loop_timer_set(gw->warm_up, delay_ms);
 	if (gw->cfg.limits.cull_ms)
 		loop_timer_set(gw->cull, check_ms(gw));
+	else
+		loop_timer_clear(gw->cull);
 }
 
 void gateway_cool(struct gateway *gw)

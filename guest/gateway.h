@@ -13,10 +13,11 @@
 #include "common/loop.h"
 #include "guest/spawn.h"
 
+struct child_log;
 struct gateway;
 struct kernel;
 struct kernel_config;
-struct child_log;
+struct kernel_journals;
 
 struct gateway_limits {
 	int max_kernels; /* 0: GATEWAY_MAX_KERNELS */
@@ -39,6 +40,8 @@ struct gateway_config {
 	uint64_t max_journal; /* bytes for each kernel; 0: a default */
 };
 #define GATEWAY_MAX_KERNELS 64
+/* All kernels together may keep so many times in files what one may. */
+#define GATEWAY_JOURNALS 4
 
 struct gateway *gateway_new(const struct gateway_config *cfg);
 const struct gateway_config *gateway_config(const struct gateway *gw);
@@ -74,3 +77,4 @@ char *gateway_folder(const struct gateway *gw, const char *id);
 /* Called by kernels. */
 void gateway_add(struct gateway *gw, struct kernel *k);
 void gateway_remove(struct gateway *gw, struct kernel *k);
+struct kernel_journals *gateway_journals(struct gateway *gw);

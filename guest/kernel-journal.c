@@ -14,6 +14,8 @@
 
 /* A segment is begun anew when it has this much; a message is never split. */
 #define SEGMENT_SIZE (1024 * 1024)
+/* Of all journals, as each has a descriptor. */
+#define MAX_FILES 4096
 
 /* Messages first … first + n - 1; end[i] is where the ith of them ends. */
 struct segment {
@@ -36,30 +38,63 @@ struct mark {
 	struct buf data;
 };
 
-struct kernel_journal {
+struct kernel_journals {
 	char *dir;
+	uint64_t max;
+	LIST_HEAD(, kernel_journal) each;
+	uint64_t in_files;
+	int nfiles;
+};
+
+struct kernel_journal {
+	LIST_ENTRY(kernel_journal) next_one;
+	struct kernel_journals *shared;
 	size_t memory;
 	uint64_t max;
 	struct segments all; /* oldest first */
 	uint64_t next;
 	uint64_t total;
-	size_t in_memory;
+	size_t in_memory;   /* the rest of total is in files, the oldest */
 	bool failing;	    /* to write, which was said */
 	struct buf scratch; /* what was read from a file */
 	struct mark marks[MAX_MARKS];
 	size_t next_mark; /* the oldest one */
 };
 
-struct kernel_journal *kernel_journal_new(const char *dir, size_t memory,
-					  uint64_t max)
+struct kernel_journals *kernel_journals_new(const char *dir, uint64_t max)
+{
+	struct kernel_journals *all = xcalloc(1, sizeof(*all));
+
+	all->dir = xstrdup(dir);
+	all->max = max;
+	LIST_INIT(&all->each);
+	return all;
+}
+
+void kernel_journals_free(struct kernel_journals *all)
+{
+	if (!all)
+		return;
+	free(all->dir);
+	free(all);
+}
+
+uint64_t kernel_journals_len(const struct kernel_journals *all)
+{
+	return all->in_files;
+}
+
+struct kernel_journal *kernel_journal_new(struct kernel_journals *all,
+					  size_t memory, uint64_t max)
 {
 	struct kernel_journal *j = xcalloc(1, sizeof(*j));
 
-	j->dir = xstrdup(dir);
+	j->shared = all;
 	j->memory = memory;
 	j->max = max;
 	j->next = 1;
 	TAILQ_INIT(&j->all);
+	LIST_INSERT_HEAD(&all->each, j, next_one);
 	return j;
 }
 
@@ -67,10 +102,13 @@ static void drop(struct kernel_journal *j, struct segment *s)
 {
 	TAILQ_REMOVE(&j->all, s, next);
 	j->total -= s->len;
-	if (s->fd >= 0)
+	if (s->fd >= 0) {
 		close(s->fd);
-	else
+		j->shared->in_files -= s->len;
+		j->shared->nfiles--;
+	} else {
 		j->in_memory -= s->len;
+	}
 	buf_done(&s->data);
 	free(s->end);
 	free(s);
@@ -84,10 +122,10 @@ void kernel_journal_free(struct kernel_journal *j)
 		return;
 	while ((s = TAILQ_FIRST(&j->all)))
 		drop(j, s);
+	LIST_REMOVE(j, next_one);
 	for (size_t i = 0; i < MAX_MARKS; i++)
 		buf_done(&j->marks[i].data);
 	buf_done(&j->scratch);
-	free(j->dir);
 	free(j);
 }
 
@@ -101,22 +139,59 @@ static struct segment *begin(struct kernel_journal *j)
 	return s;
 }
 
+static uint64_t in_files(const struct kernel_journal *j)
+{
+	return j->total - j->in_memory;
+}
+
+static struct kernel_journal *fullest(const struct kernel_journals *all)
+{
+	struct kernel_journal *j, *most = NULL;
+
+	LIST_FOREACH(j, &all->each, next_one)
+		if (!most || in_files(j) > in_files(most))
+			most = j;
+	return most;
+}
+
+/*
+ * A kernel that says much so takes room from itself, or from one that has said
+ * more, and never all from one that has said little.
+ */
+static void make_room(const struct kernel_journals *all, size_t len)
+{
+	while (all->nfiles &&
+	       (all->in_files + len > all->max || all->nfiles >= MAX_FILES)) {
+		struct kernel_journal *j = fullest(all);
+
+		drop(j, TAILQ_FIRST(&j->all));
+	}
+}
+
 /* Put a segment into a file. */
 static int spill(struct kernel_journal *j, struct segment *s)
 {
-	autoclose int fd = open(j->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct kernel_journals *all = j->shared;
+	autoclose int fd = -1;
 
+	/* Others would make room for nothing. */
+	if (s->len > all->max)
+		return -1;
+	make_room(all, s->len);
+	fd = open(all->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0 || fs_write_all(fd, s->data.p, s->data.len) < 0) {
 		if (!j->failing)
 			log_warn("cannot keep more of a kernel's messages in "
 				 "'%s': %m",
-				 j->dir);
+				 all->dir);
 		j->failing = true;
 		return -1;
 	}
 	j->failing = false;
 	s->fd = steal_fd(&fd);
 	j->in_memory -= s->len;
+	all->in_files += s->len;
+	all->nfiles++;
 	buf_done(&s->data);
 	return 0;
 }

@@ -15,9 +15,20 @@
 
 struct kernel_journal;
 
-/* At most max bytes are kept, of them about memory bytes not in files of dir. */
-struct kernel_journal *kernel_journal_new(const char *dir, size_t memory,
-					  uint64_t max);
+/*
+ * What all journals share: a folder for files, and at most max bytes in it.  When
+ * there is no more room, the one with the most there forgets its oldest.
+ */
+struct kernel_journals;
+struct kernel_journals *kernel_journals_new(const char *dir, uint64_t max);
+/* After all of them. */
+void kernel_journals_free(struct kernel_journals *all);
+/* How many bytes are in files. */
+uint64_t kernel_journals_len(const struct kernel_journals *all);
+
+/* At most max bytes are kept, of them about memory bytes not in files. */
+struct kernel_journal *kernel_journal_new(struct kernel_journals *all,
+					  size_t memory, uint64_t max);
 void kernel_journal_free(struct kernel_journal *j);
 
 /* Returns its number. */

@@ -17,6 +17,7 @@
 #define MAX_PENDING 4096
 #define MAX_SESSION 256
 #define PROBE_MS 20 /* until the next question, when iopub is not there */
+#define IDLE_MS 500 /* for one that was busy to look at its sockets */
 
 char *kernel_iso(int64_t wall_us)
 {
@@ -373,8 +374,12 @@ static bool heard(struct kernel *k, const struct frame *f)
 		return false;
 	}
 	if (part_is(type, "status") &&
-	    jscan_str(f->part[FRAME_CONTENT], "execution_state", &state))
+	    jscan_str(f->part[FRAME_CONTENT], "execution_state", &state)) {
 		k->busy = part_is(state, "busy");
+		if (k->adopted && k->state == KERNEL_STARTING && !k->busy)
+			k->deadline_ms =
+				MIN(k->deadline_ms, clock_ms() + IDLE_MS);
+	}
 	return true;
 }
 
@@ -408,6 +413,7 @@ static void on_message(void *arg, enum frame_channel c,
 		return;
 	}
 	kernel_ref(k);
+	k->heard_ms = clock_ms();
 	if (c == FRAME_IOPUB ? heard(k, &f) : replied(k, &f)) {
 		kernel_touch(k);
 		record(k, &f, (struct part){ b.p, b.len });

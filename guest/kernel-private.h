@@ -66,8 +66,10 @@ struct kernel {
 	struct zlink *link;
 	struct kernel_ports *ports; /* NULL: none are open */
 	struct loop_timer *timer;   /* what it is for, the state says */
-	int64_t deadline_ms;
-	bool ended; /* the process has; its last words are waited for */
+	int64_t deadline_ms, connect_ms;
+	bool adopted;	  /* it was up in an earlier guestd, and may be busy */
+	bool ended;	  /* the process has; its last words are waited for */
+	int64_t heard_ms; /* monotonic, when it said something */
 
 	char probe[33];	      /* the session of our own questions */
 	char identity[33];    /* on its sockets, kept for the next guestd */

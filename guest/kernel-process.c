@@ -23,7 +23,8 @@
 #include "guest/session.h"
 
 #define MAX_ARGS 256
-#define MAX_STATE 65536
+#define MAX_VMSTAT 65536
+#define MAX_STATE (16 * 1024 * 1024) /* more than a body with variables has */
 #define HOLD_S "30"
 
 /* Of the whole machine, and so of all memory groups in it. */
@@ -32,7 +33,7 @@ static unsigned long long count_ooms(void)
 	autofree char *text = NULL;
 	const char *p;
 
-	if (fs_read("/proc/vmstat", MAX_STATE, &text, NULL, NULL) < 0)
+	if (fs_read("/proc/vmstat", MAX_VMSTAT, &text, NULL, NULL) < 0)
 		return 0;
 	p = strstr(text, "\noom_kill ");
 	return p ? strtoull(p + 10, NULL, 10) : 0;
@@ -293,6 +294,18 @@ static void set_env(struct spawn_as *as, const struct kernelspec *spec)
 			spawn_as_setenv(as, name, json_string_value(value));
 }
 
+/* A process that nobody would ever hear of again must not stay. */
+static void undo_run(struct kernel *k)
+{
+	struct kernel_process *p = &k->process;
+
+	session_signal(p->pid, SIGKILL);
+	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	kernel_process_forget(k);
+	p->pid = 0;
+}
+
 static int start_as(struct kernel *k, struct spawn_as *as,
 		    const struct kernelspec *spec, struct sb_err *err)
 {
@@ -303,10 +316,12 @@ static int start_as(struct kernel *k, struct spawn_as *as,
 		       "message") == 0;
 	set_env(as, spec);
 	if (make_folder(k, as, err) < 0 || write_connection(k, as, err) < 0 ||
-	    open_link(k, err) < 0 || run_spec(k, as, spec, err) < 0 ||
-	    watch(k, err) < 0)
+	    open_link(k, err) < 0 || run_spec(k, as, spec, err) < 0)
 		return -1;
-	return kernel_process_save(k, err);
+	if (watch(k, err) == 0 && kernel_process_save(k, err) == 0)
+		return 0;
+	undo_run(k);
+	return -1;
 }
 
 int kernel_process_start(struct kernel *k, struct sb_err *err)

@@ -19,8 +19,12 @@
 
 #define START_MS 60000	 /* to answer */
 #define ASK_MS 1000	 /* again, if it did not */
+#define CONNECT_MS 10000 /* again, if it did not and was up before */
 #define STOP_MS 3000	 /* to end when asked, then it is killed */
-#define LAST_WORDS_MS 50 /* for what it said before it ended */
+/* For what it said before it ended: so long after the last of it, and in all,
+ * as what it left behind may go on talking. */
+#define LAST_WORDS_MS 200
+#define MAX_LAST_WORDS_MS 60000
 #define JOURNAL_MEMORY (4 * 1024 * 1024)
 #define JOURNAL_MAX (256 * 1024 * 1024)
 
@@ -115,6 +119,11 @@ bool kernel_is_free(const struct kernel *k)
 {
 	return k->state == KERNEL_READY && !k->ended && !k->ncells &&
 	       TAILQ_EMPTY(&k->queue);
+}
+
+bool kernel_is_shared(const struct kernel *k)
+{
+	return k->shared;
 }
 
 int64_t kernel_active_ms(const struct kernel *k)
@@ -227,7 +236,8 @@ static void begin(struct kernel *k)
 	k->ended = false;
 	set_reason(k, NULL, NULL);
 	kernel_touch(k);
-	k->deadline_ms = clock_ms() + START_MS;
+	k->connect_ms = CONNECT_MS;
+	k->deadline_ms = clock_ms() + (k->adopted ? CONNECT_MS : START_MS);
 	kernel_probe(k);
 	loop_timer_set(k->timer, ASK_MS);
 }
@@ -237,6 +247,7 @@ static void start_again(struct kernel *k)
 	struct sb_err err;
 
 	free(steal(&k->session));
+	k->adopted = false;
 	if (kernel_process_start(k, &err) < 0) {
 		set_reason(k, xstrdup("did not start"), xstrdup(err.msg));
 		die(k);
@@ -277,23 +288,42 @@ void kernel_process_ended(struct kernel *k, char *reason /* takes */,
 {
 	set_reason(k, reason, message);
 	k->ended = true;
+	k->deadline_ms = clock_ms() + MAX_LAST_WORDS_MS;
 	if (k->state == KERNEL_STOPPING || k->state == KERNEL_RESTARTING)
 		finish(k);
 	else
 		loop_timer_set(k->timer, LAST_WORDS_MS);
 }
 
+static bool may_say_more(const struct kernel *k)
+{
+	return k->state <= KERNEL_READY && clock_left(k->deadline_ms) &&
+	       clock_ms() - k->heard_ms < LAST_WORDS_MS;
+}
+
+/* Ever more seldom: to one that is busy all of them are left to deal with. */
+static void connect_again(struct kernel *k)
+{
+	k->connect_ms *= 2;
+	k->deadline_ms = clock_ms() + k->connect_ms;
+	zlink_connect_again(k->link);
+}
+
 static void on_timer(void *arg)
 {
 	struct kernel *k = arg;
 
-	if (k->ended) {
+	if (k->ended && may_say_more(k)) {
+		loop_timer_set(k->timer, LAST_WORDS_MS);
+	} else if (k->ended) {
 		finish(k);
 	} else if (k->state == KERNEL_STARTING) {
-		if (clock_left(k->deadline_ms) == 0) {
+		if (!k->adopted && clock_left(k->deadline_ms) == 0) {
 			kernel_process_kill(k);
 			return;
 		}
+		if (k->adopted && clock_left(k->deadline_ms) == 0)
+			connect_again(k);
 		kernel_probe(k);
 		loop_timer_set(k->timer, ASK_MS);
 	} else if (k->state == KERNEL_STOPPING ||
@@ -324,7 +354,7 @@ static struct kernel *kernel_new(struct gateway *gw, const char *id)
 	k->dir = gateway_folder(gw, k->id);
 	random_hex(k->probe, sizeof(k->probe) / 2);
 	random_hex(k->identity, sizeof(k->identity) / 2);
-	k->journal = kernel_journal_new(KERNEL_KEPT_DIR, JOURNAL_MEMORY,
+	k->journal = kernel_journal_new(gateway_journals(gw), JOURNAL_MEMORY,
 					kernel_max_kept(gw));
 	k->timer = loop_timer_new(cfg->loop, on_timer, k);
 	TAILQ_INIT(&k->queue);
@@ -348,7 +378,6 @@ int kernel_start(struct gateway *gw, const struct kernel_config *cfg,
 	k->warm = cfg->warm;
 	random_hex(k->key, KERNEL_KEY_LEN / 2);
 	if (kernel_process_start(k, err) < 0) {
-		kernel_process_kill(k);
 		remove_folder(k);
 		kernel_free(k);
 		return -1;
@@ -369,6 +398,7 @@ int kernel_adopt(struct gateway *gw, const char *id, struct kernel **ret,
 		return -1;
 	}
 	k->orphaned = kernel_journal_next(k->journal);
+	k->adopted = true;
 	begin(k);
 	*ret = k;
 	return 0;
@@ -382,9 +412,15 @@ static int interrupt(struct kernel *k)
 	return 0;
 }
 
+/* It runs what it had to before there was this guestd, and hears nothing. */
+static bool is_deaf(const struct kernel *k)
+{
+	return k->state == KERNEL_STARTING && k->adopted;
+}
+
 int kernel_interrupt(struct kernel *k, struct sb_err *err)
 {
-	if (k->state != KERNEL_READY || k->ended)
+	if ((k->state != KERNEL_READY && !is_deaf(k)) || k->ended)
 		return sb_fail(err, SB_CONFLICT, "kernel '%s' does not run",
 			       k->id);
 	if (interrupt(k) < 0)

@@ -57,6 +57,8 @@ const char *kernel_message(const struct kernel *k);
 bool kernel_is_busy(const struct kernel *k);
 /* Whether what it is sent now is what it runs next, as far as we know. */
 bool kernel_is_free(const struct kernel *k);
+/* Whether all have it who ask for no more than its name. */
+bool kernel_is_shared(const struct kernel *k);
 /* Monotonic, of the last message. */
 int64_t kernel_active_ms(const struct kernel *k);
 /* The model, as Jupyter has it. */

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,18 +49,21 @@ static bool argv_is_good(const json_t *argv)
 	return json_array_size(argv) > 0;
 }
 
-/* A FIFO in place of the file would hold us up. */
+/* The folder may be the sandbox's user's, and a FIFO in place of the file, at
+ * whatever moment, would hold us up. */
 static json_t *load(const char *dir)
 {
 	autofree char *path = xasprintf("%s/kernel.json", dir), *text = NULL;
+	autoclose int fd = open(path, O_PATH | O_CLOEXEC);
+	autofree char *again = xasprintf("/proc/self/fd/%d", fd);
 	autojson json_t *j = NULL;
 	struct sb_err err;
 	struct stat st;
 	size_t len;
 
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return NULL;
-	if (fs_read(path, MAX_SPEC, &text, &len, &err) < 0 ||
+	if (fs_read(again, MAX_SPEC, &text, &len, &err) < 0 ||
 	    json_parse(text, len, &j, &err) < 0) {
 		log_warn("kernel '%s': %s", dir, err.msg);
 		return NULL;

@@ -7,7 +7,7 @@ import json
 import os
 
 from gateway_client import (Client, base, check, main, numbers, rest, start,
-                            stop, token, wait_until)
+                            state, stop, token, wait_until)
 
 
 def case_all():
@@ -86,6 +86,40 @@ def case_skip():
     stop(kid)
 
 
+def kept_in_files(pid):
+    """Bytes of files without a name that a process has."""
+    total = 0
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        path = f"/proc/{pid}/fd/{fd}"
+        try:
+            if os.readlink(path).startswith("/var/tmp/"):
+                total += os.stat(path).st_size
+        except FileNotFoundError:
+            pass  # closed meanwhile
+    return total
+
+
+def case_total(pid, limit):
+    """Each kernel says less than it may, but all together say more."""
+    kids = [start() for _ in range(16)]
+    for kid in kids:
+        c = Client(kid)
+        c.run("for i in range(70): print('x' * 100000)")
+        c.ws.close()
+    size = kept_in_files(pid)
+    check(int(limit) / 2 < size <= int(limit), size)
+    pages = [rest("GET", f"/v1/kernels/{kid}/messages")[0] for kid in kids]
+    check(all(p["messages"] for p in pages), "nothing is left of one")
+    # Who has not read what was forgotten for others' sake is told.
+    behind = [kid for kid, p in zip(kids, pages) if p["first"] > 1]
+    check(behind, "all is kept")
+    c = Client(behind[0], query="&after=0")
+    check(c.recv()["metadata"]["sandbox"]["skipped"] > 0, "not told")
+    for kid in kids:
+        stop(kid)
+    check(kept_in_files(pid) == 0, "left behind")
+
+
 def case_half_open():
     """Who comes back before the old connection is known to be dead."""
     kid = start()
@@ -133,6 +167,23 @@ def case_heir():
     stop(kid)
 
 
+def case_last_words():
+    """What a kernel has said before it ended, however much it is."""
+    kid = start(name="foreign")
+    c = Client(kid)
+    asked = c.execute("say 1500 100000")
+    c.until(lambda m: m["content"].get("execution_state") == "dead")
+    page = rest("GET", f"/v1/kernels/{kid}/messages?parent={asked}")[0]
+    said = []
+    while page["messages"] or page["last"] + 1 < page["next"]:
+        said += numbers(page["messages"])
+        page = rest("GET", f"/v1/kernels/{kid}/messages?parent={asked}"
+                    f"&after={page['last']}")[0]
+    check(said and said[-1] == 1499, said[-3:])
+    check(rest("GET", "/api/kernels/" + kid)[0]["reason"] == "exit 3", "why")
+    stop(kid)
+
+
 def case_leave(folder):
     """A cell that prints when there is no guestd."""
     kid = start()
@@ -161,6 +212,28 @@ def case_back(text):
             break
         messages += page["messages"]
     check(numbers(messages) == list(range(3000)), "journal")
+    stop(kid)
+
+
+def case_leave_deaf(folder):
+    """A kernel that hears nothing while its cell runs."""
+    kid = start(name="foreign")
+    c = Client(kid)
+    mid = c.execute(f"wait {folder}/never")
+    c.until(lambda m: m["content"].get("text") == "waiting")
+    print(json.dumps([kid, mid]))
+
+
+def case_back_deaf(text):
+    """It runs, and so it can be interrupted, and goes on."""
+    kid, mid = json.loads(text)
+    c = Client(kid)
+    c.until(lambda m: m["content"].get("text") == "waiting")
+    rest("POST", f"/api/kernels/{kid}/interrupt", {}, 204)
+    c.until(lambda m: m["parent_header"].get("msg_id") == mid and
+            m["content"].get("execution_state") == "idle")
+    check(c.run("nothing")[1]["status"] == "ok", "it does not hear")
+    check(state(kid) == "idle", state(kid))
     stop(kid)
 
 

@@ -386,14 +386,28 @@ def case_sessions():
     url = "/api/sessions/" + s["id"]
     check(rest("PATCH", url, {"path": "b.ipynb"})[0]["path"] == "b.ipynb",
           "path")
+    # Another kernel, by its id or by its name, takes the place of the old one,
+    # but not of one that others have.
     old = s["kernel"]["id"]
-    new = start()
-    check(rest("PATCH", url, {"kernel": {"id": new}})[0]["kernel"]["id"] ==
-          new, "kernel")
-    rest("GET", url)
+    dflt = rest("POST", "/v1/kernels/default", {})[0]["id"]
+    check(rest("PATCH", url, {"kernel": {"id": dflt}})[0]["kernel"]["id"] ==
+          dflt, "kernel")
+    rest("GET", "/api/kernels/" + old, want=404)
+    rest("PATCH", url, {"path": "sub/b.ipynb"})
+    spec = rest("GET", "/api/kernels/" + dflt)[0]["name"]
+    new = rest("PATCH", url, {"kernel": {"name": spec}})[0]["kernel"]["id"]
+    check(Client(new).run("import os; print(os.getcwd())")[0].strip() ==
+          os.environ["WORKSPACE"] + "/sub", "folder")
+    other = rest("POST", "/api/sessions", dict(body, kernel={"id": new}), 201)
+    old = start()
+    rest("PATCH", url, {"kernel": {"id": old}})
+    check(rest("GET", "/api/kernels/" + new)[0]["id"] == new, "another's")
+    rest("DELETE", "/api/sessions/" + other[0]["id"], want=204)
+    rest("PATCH", url, {"kernel": {"id": dflt}})
     rest("DELETE", url, want=204)
     rest("GET", url, want=404)
     rest("DELETE", url, want=404)
+    old = start()
     s = rest("POST", "/api/sessions", dict(body, kernel={"id": old}), 201)[0]
     stop(old)
     rest("DELETE", "/api/sessions/" + s["id"], want=410)
@@ -450,7 +464,7 @@ def case_warm():
 
 def case_leave():
     """A kernel with state, and sessions, for the next guestd."""
-    kid, doomed = start(), start()
+    kid, doomed = start(env={"LONG": "x" * 100000}), start()
     ids = []
     for k in (kid, doomed):
         s = rest("POST", "/api/sessions", {
@@ -459,7 +473,7 @@ def case_leave():
         ids.append(s["id"])
     rest("PATCH", "/api/sessions/" + ids[0], {"path": "kept.ipynb"})
     c = Client(kid)
-    c.run("import os\nx = 41")
+    c.run("import os\nx = len(os.environ['LONG']) - 99959")
     c.execute("import time\nprint('go', flush=True)\ntime.sleep(2)\nx += 1")
     c.until(lambda m: "go" in m["content"].get("text", ""))
     print(kid, doomed, *ids)

@@ -4,7 +4,7 @@
 . "${srcdir:=.}/functions.sh"
 
 python=/usr/bin/python3
-requires "$python" -c 'import websocket'
+requires "$python" -c 'import websocket, zmq'
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 
@@ -27,10 +27,16 @@ export WORKSPACE
 "$python" -m venv --without-pip "$WORKSPACE/env"
 echo 'x = 7' > "$(echo "$WORKSPACE"/env/lib/python3*/site-packages)/only_here.py"
 
+mkdir -p "$HOME/.local/share/jupyter/kernels/foreign"
+printf '{"argv": ["%s", "%s", "{connection_file}"], "display_name": "foreign",
+	"language": "none"}' "$python" "$(realpath "$srcdir/foreign-kernel.py")" \
+	> "$HOME/.local/share/jupyter/kernels/foreign/kernel.json"
+
 start_guestd --share ../../guest/bundle/share --control "$dir/none" --journal 8
-for case in all token pythons skip half_open heir; do
+for case in all token pythons skip half_open heir last_words; do
 	gateway "$case"
 done
+gateway total "$guestd_pid" $((4 * 8 << 20))
 
 # What a kernel says while there is no guestd waits for the next one.
 gateway leave "$dir"
@@ -42,6 +48,13 @@ guestd_pid=
 wait_until 60 test -e "$dir/over"
 start_guestd --share ../../guest/bundle/share --control "$dir/none"
 gateway back "$left"
+
+# A kernel that answers nothing until its cell is over is one all the same.
+gateway leave_deaf "$dir"
+left=$(cat "$dir/case")
+stop_guestd
+start_guestd --share ../../guest/bundle/share --control "$dir/none"
+gateway back_deaf "$left"
 
 # memory_group DIR FILE: a group with a limit, if we may make one.
 memory_group()

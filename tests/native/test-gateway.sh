@@ -28,6 +28,27 @@ for case in rest auth framings routing bash many output reconnect slow death \
 	gateway "$case"
 done
 
+# A file that becomes a FIFO at any moment does not hold guestd up.
+spec=$HOME/.local/share/jupyter/kernels/odd
+mkdir -p "$spec"
+mkfifo "$spec/fifo"
+echo '{"argv": ["true"]}' > "$spec/file"
+"$python" -c 'import os, sys
+os.chdir(sys.argv[1])
+while os.getppid() == int(sys.argv[2]):
+    for name in "file", "fifo":
+        os.link(name, "new")
+        os.rename("new", "kernel.json")' "$spec" $$ &
+swaps=$!
+i=0
+while [ $((i += 1)) -le 100 ]; do
+	request /api/kernelspecs -H "Authorization: token $token"
+	expect 200 kernelspecs
+done
+kill "$swaps"
+wait "$swaps" || :
+rm -r "$spec"
+
 # The kernel goes on while there is no guestd, and keeps its session; one that
 # ends meanwhile does not.
 gateway leave
@@ -37,6 +58,31 @@ stop_guestd
 kill -9 "$(jq .pid "$dir/run/kernels/$doomed.json")"
 start_guestd --share ../../guest/bundle/share --control "$dir/none"
 gateway found "$kid" "$doomed" "$session" "$lost"
+stop_guestd
+
+# A kernel that cannot be written down is not left running.
+start_guestd --share ../../guest/bundle/share --control "$dir/none"
+kid=00000000-0000-0000-0000-00000000abcd
+mkdir "$dir/run/kernels/$kid.json"
+request /api/kernels -H "Authorization: token $token" \
+	-d '{"kernel_id": "'$kid'"}'
+[ "$status" -ge 400 ] || fail "status $status"
+! pgrep -f "$dir/run/kernels/$kid/" || fail "it runs"
+rmdir "$dir/run/kernels/$kid.json"
+request /api/kernels -H "Authorization: token $token" \
+	-d '{"kernel_id": "'$kid'"}'
+expect 201
+mv "$dir/run/kernels/$kid.json" "$dir/run/kernels/was"
+mkdir "$dir/run/kernels/$kid.json"
+request "/api/kernels/$kid/restart" -H "Authorization: token $token" -X POST
+[ "$status" -ge 400 ] || fail "status $status"
+! pgrep -f "$dir/run/kernels/$kid/" || fail "it runs"
+rmdir "$dir/run/kernels/$kid.json"
+request "/api/kernels/$kid/restart" -H "Authorization: token $token" -X POST
+expect 200 '"idle"'
+request "/api/kernels/$kid" -H "Authorization: token $token" -X DELETE
+expect 204
+rm "$dir/run/kernels/was"
 stop_guestd
 
 # What was written down and makes no sense is no reason not to start.
