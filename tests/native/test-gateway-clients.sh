@@ -13,7 +13,7 @@ token=0123456789abcdef
 echo "$token" > "$dir/token"
 
 bundle_kernels
-start_guestd --token-file "$dir/token"
+start_guestd --token-file "$dir/token" --share ../../guest/bundle/share
 
 # Nothing of this account's own Jupyter.
 HOME=$dir/home
