@@ -23,6 +23,7 @@ struct loop {
 	uv_signal_t term, intr;
 	uv_mutex_t lock; /* guards posts */
 	struct post_queue posts;
+	bool ending;
 };
 
 static void take_posts(struct loop *l, struct post_queue *ret)
@@ -83,6 +84,22 @@ static void close_handle(uv_handle_t *h, void *arg)
 		uv_close(h, NULL);
 }
 
+/* Timers that are left belong to work under way, which frees them. */
+static void end_handle(uv_handle_t *h, void *arg)
+{
+	if (h->type == UV_TIMER)
+		uv_timer_stop((uv_timer_t *)h);
+	else
+		close_handle(h, arg);
+}
+
+static void finish(struct loop *l, uv_walk_cb how)
+{
+	uv_walk(&l->uv, how, NULL);
+	while (uv_run(&l->uv, UV_RUN_DEFAULT))
+		;
+}
+
 void loop_free(struct loop *l)
 {
 	struct post_queue q;
@@ -90,10 +107,9 @@ void loop_free(struct loop *l)
 
 	if (!l)
 		return;
-	/* This also waits for work that is still under way. */
-	uv_walk(&l->uv, close_handle, NULL);
-	while (uv_run(&l->uv, UV_RUN_DEFAULT))
-		;
+	l->ending = true;
+	finish(l, end_handle);
+	finish(l, close_handle);
 	if (uv_loop_close(&l->uv) < 0)
 		abort();
 	take_posts(l, &q);
@@ -170,6 +186,7 @@ void loop_work(struct loop *l, void (*work)(void *arg), void (*done)(void *arg),
 
 struct loop_timer {
 	uv_timer_t uv;
+	struct loop *loop;
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -179,6 +196,7 @@ struct loop_timer *loop_timer_new(struct loop *l, void (*fn)(void *arg),
 {
 	struct loop_timer *t = xcalloc(1, sizeof(*t));
 
+	t->loop = l;
 	t->fn = fn;
 	t->arg = arg;
 	t->uv.data = t;
@@ -195,6 +213,8 @@ static void on_timer(uv_timer_t *uv)
 
 void loop_timer_set(struct loop_timer *t, int64_t ms)
 {
+	if (t->loop->ending)
+		return;
 	/* libuv counts from its cached time, which may be old by now. */
 	uv_update_time(t->uv.loop);
 	uv_timer_start(&t->uv, on_timer, MAX(ms, 0), 0);
