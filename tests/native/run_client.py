@@ -11,7 +11,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "../../python-client"))
 MIME = "application/vnd.sandbox.result+json"
-DEADLINE = 60
+DEADLINE = 120
 base, token, workspace = sys.argv[1].rstrip("/"), sys.argv[2], sys.argv[3]
 
 
