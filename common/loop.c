@@ -93,6 +93,7 @@ static void end_handle(uv_handle_t *h, void *arg)
 		close_handle(h, arg);
 }
 
+/* This also waits for work that is still under way. */
 static void finish(struct loop *l, uv_walk_cb how)
 {
 	uv_walk(&l->uv, how, NULL);
