@@ -15,6 +15,8 @@
 #include "host/control.h"
 
 #define MAX_LINE (64 * 1024)
+/* What a guest may say beside the answer: echoes, and a console's noise. */
+#define MAX_SKIPPED (1 << 20)
 
 struct control {
 	int fd;
@@ -54,7 +56,10 @@ void control_close(struct control *c)
 	free(c);
 }
 
-/* Wait for events on the channel, until the deadline or the cancel. */
+/*
+ * Wait for events on the channel, until the deadline or the cancel.  These come
+ * first: a guest that never falls silent must not gain time by that.
+ */
 static int wait_for(struct control *c, short events, int64_t deadline,
 		    struct sb_err *err)
 {
@@ -63,7 +68,8 @@ static int wait_for(struct control *c, short events, int64_t deadline,
 			{ .fd = c->fd, .events = events },
 			{ .fd = cancel_fd(c->cancel), .events = POLLIN },
 		};
-		int n = poll(fds, ARRAY_SIZE(fds), clock_left(deadline));
+		int left = clock_left(deadline);
+		int n = poll(fds, ARRAY_SIZE(fds), left);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -71,7 +77,7 @@ static int wait_for(struct control *c, short events, int64_t deadline,
 			return sb_fail(err, SB_SYSTEM, "poll: %m");
 		if (fds[1].revents)
 			return sb_fail(err, SB_CANCELLED, "cancelled");
-		if (n == 0)
+		if (n == 0 || !left)
 			return sb_fail(err, SB_TIMEOUT,
 				       "the guest did not answer in time");
 		return 0;
@@ -104,8 +110,8 @@ static int send_line(struct control *c, const json_t *msg, int64_t deadline,
 }
 
 /* The next whole line, parsed; lines that are no JSON object are skipped. */
-static int next_message(struct control *c, int64_t deadline, json_t **ret,
-			struct sb_err *err)
+static int next_message(struct control *c, int64_t deadline, size_t *budget,
+			json_t **ret, struct sb_err *err)
 {
 	for (;;) {
 		char *nl = c->in.len ? memchr(c->in.p, '\n', c->in.len) : NULL;
@@ -130,7 +136,11 @@ static int next_message(struct control *c, int64_t deadline, json_t **ret,
 				       "the guest sent an endless line");
 		if (wait_for(c, POLLIN, deadline, err) < 0)
 			return -1;
-		n = recv(c->fd, block, sizeof(block), 0);
+		if (!*budget)
+			return sb_fail(err, SB_GUEST,
+				       "the guest floods the control channel");
+		n = recv(c->fd, block, MIN(sizeof(block), *budget), 0);
+		*budget -= MAX(n, 0);
 		if (n > 0)
 			buf_add(&c->in, block, n);
 		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
@@ -143,13 +153,15 @@ static int next_message(struct control *c, int64_t deadline, json_t **ret,
 int control_ask(struct control *c, const json_t *msg, const char *type,
 		int64_t deadline_ms, json_t **ret, struct sb_err *err)
 {
+	size_t budget = MAX_SKIPPED;
+
 	if (send_line(c, msg, deadline_ms, err) < 0)
 		return -1;
 	for (;;) {
 		autojson json_t *j = NULL;
 		const char *got;
 
-		if (next_message(c, deadline_ms, &j, err) < 0)
+		if (next_message(c, deadline_ms, &budget, &j, err) < 0)
 			return -1;
 		got = json_str_or(j, "type", "");
 		if (strcmp(got, type) == 0) {

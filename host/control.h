@@ -22,7 +22,7 @@ void control_close(struct control *c);
 /*
  * Send a message and wait until a monotonic deadline for the answer of the
  * given type.  The guest's {"type":"error"} becomes SB_GUEST; answers of other
- * types (an echo of an earlier question) are skipped.
+ * types (an echo of an earlier question) are skipped, up to a megabyte of them.
  */
 int control_ask(struct control *c, const json_t *msg, const char *type,
 		int64_t deadline_ms, json_t **ret, struct sb_err *err);

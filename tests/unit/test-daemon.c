@@ -230,6 +230,7 @@ struct guest {
 	int listener;
 	const char *says;
 	size_t len;
+	pthread_barrier_t said;
 };
 
 static void *guest_main(void *arg)
@@ -245,13 +246,16 @@ static void *guest_main(void *arg)
 			break;
 		at += n;
 	}
+	pthread_barrier_wait(&g->said);
 	while (read(fd, block, sizeof(block)) > 0)
 		;
 	close(fd);
 	return NULL;
 }
 
-static int ask(const char *says, size_t len, json_t **ret, struct sb_err *err)
+/* Ask it; late: when it has said all, and the time is up. */
+static int ask_after(const char *says, size_t len, bool late, json_t **ret,
+		     struct sb_err *err)
 {
 	autofree char *path = xasprintf("%s/ctl", dir);
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -264,20 +268,49 @@ static int ask(const char *says, size_t len, json_t **ret, struct sb_err *err)
 
 	strncpy(sa.sun_path, path, sizeof(sa.sun_path) - 1);
 	unlink(path);
+	pthread_barrier_init(&g.said, NULL, late ? 2 : 1);
 	g.listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	if (bind(g.listener, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
 	    listen(g.listener, 1) < 0)
 		return sb_fail(err, SB_SYSTEM, "%m");
 	pthread_create(&thread, NULL, guest_main, &g);
 	rc = control_open(path, cancel, &c, err);
+	if (late)
+		pthread_barrier_wait(&g.said);
 	if (rc == 0) {
-		rc = control_ask(c, msg, "hello", clock_ms() + 500, ret, err);
+		rc = control_ask(c, msg, "hello", clock_ms() + (late ? 0 : 500),
+				 ret, err);
 		control_close(c);
 	}
 	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&g.said);
 	close(g.listener);
 	cancel_free(cancel);
 	return rc;
+}
+
+static int ask(const char *says, size_t len, json_t **ret, struct sb_err *err)
+{
+	return ask_after(says, len, false, ret, err);
+}
+
+static void test_control_flood(void)
+{
+	static const char hello[] = "{\"type\":\"hello\"}\n";
+	autobuf struct buf flood = { 0 };
+	autojson json_t *j = NULL;
+	struct sb_err err = { 0 };
+
+	/* Who always has something to say gains no time by that. */
+	ok(ask_after(hello, strlen(hello), true, &j, &err) < 0 &&
+		   err.code == SB_TIMEOUT,
+	   "an answer after the deadline is none");
+	while (flood.len < 2 << 20)
+		buf_addf(&flood, "{\"type\":\"other\",\"pad\":\"%4000d\"}\n", 0);
+	buf_adds(&flood, hello);
+	ok(ask(flood.p, flood.len, &j, &err) < 0 &&
+		   (err.code == SB_GUEST || err.code == SB_TIMEOUT),
+	   "nor is one sought behind a flood");
 }
 
 static void test_control(void)
@@ -314,5 +347,6 @@ int main(void)
 	test_ports();
 	test_proc();
 	test_control();
+	test_control_flood();
 	return tap_done();
 }
