@@ -111,7 +111,7 @@ static void api_sandbox_delete(struct http_req *req)
 	}
 	o = json_object();
 	json_put(o, "id", json_string(sb->id));
-	json_put(o, "name", json_str(sb->name));
+	json_put(o, "name", json_str(sandbox_name(sb)));
 	json_put(o, "state", json_string(sandbox_state_name(sb->state)));
 	http_reply_json(req, 202, o);
 }

@@ -105,9 +105,3 @@ void burial_start(struct daemon *d, struct sandbox *sb)
 		loop_timer_clear(sb->ttl);
 	task_start(d->loop, burial_work, burial_done, b);
 }
-
-void burial_rename(struct sandbox *sb)
-{
-	free(sb->name);
-	sb->name = xstrdup(sb->id);
-}

@@ -10,6 +10,3 @@
  * it is stopped (preserved and not purged) or gone and freed.
  */
 void burial_start(struct daemon *d, struct sandbox *sb);
-
-/* Free its name for another while it is being buried. */
-void burial_rename(struct sandbox *sb);

@@ -14,7 +14,8 @@ int daemon_find(struct daemon *d, const char *id, struct sandbox **ret,
 	struct sandbox *sb;
 
 	TAILQ_FOREACH(sb, &d->sandboxes, entry)
-		if (strcmp(sb->id, id) == 0 || strcmp(sb->name, id) == 0) {
+		if (strcmp(sb->id, id) == 0 ||
+		    strcmp(sandbox_name(sb), id) == 0) {
 			*ret = sb;
 			return 0;
 		}

@@ -271,13 +271,13 @@ int lifecycle_up(struct daemon *d, struct spec *spec, const char *key,
 	if (other->state == SANDBOX_FAILED && !other->busy) {
 		/* A failed one makes room for the next of its name. */
 		other->purge = true;
-		burial_rename(other);
+		other->retired = true;
 		burial_start(d, other);
 		return begin(d, spec, key, ret, err);
 	}
 	if (other->state == SANDBOX_STOPPING ||
 	    (other->state == SANDBOX_FAILED && other->purge)) {
-		burial_rename(other);
+		other->retired = true;
 		return begin(d, spec, key, ret, err);
 	}
 	sb_fail(err, SB_CONFLICT, "sandbox '%s' exists already (%s)",

@@ -191,7 +191,7 @@ json_t *sandbox_event_json(const struct sandbox *sb)
 	json_t *o = json_object();
 
 	json_put(o, "id", json_string(sb->id));
-	json_put(o, "name", json_str(sb->name));
+	json_put(o, "name", json_str(sandbox_name(sb)));
 	json_put(o, "state", json_string(sandbox_state_name(sb->state)));
 	if (sb->detail[0])
 		json_put(o, "detail", json_str(sb->detail));

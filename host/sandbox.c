@@ -84,6 +84,11 @@ void sandbox_free(struct sandbox *sb)
 	free(sb);
 }
 
+const char *sandbox_name(const struct sandbox *sb)
+{
+	return sb->retired ? sb->id : sb->name;
+}
+
 char *sandbox_path(const struct sandbox *sb, const char *file)
 {
 	return xasprintf("%s/%s", sb->dir, file);

@@ -4,8 +4,8 @@
 /*
  * One sandbox as sandboxd knows it: what it is made of, where it stands, and
  * how that is written down and shown.  Owned by the loop's thread; while a
- * task works on it (busy) that thread may read what does not change meanwhile:
- * id, name, dir, spec, token.
+ * task works on it (busy) that thread may read what never changes: id, name,
+ * dir, spec, token.
  */
 
 #include <jansson.h>
@@ -68,7 +68,8 @@ struct sandbox_waiter {
 struct sandbox {
 	TAILQ_ENTRY(sandbox) entry;
 	char id[SANDBOX_ID_LEN + 1];
-	char *name;
+	char *name;   /* as it was made; see sandbox_name() */
+	bool retired; /* it has left its name to another */
 	char *dir;
 	struct spec spec;
 	char *idempotency_key; /* NULL: none */
@@ -117,6 +118,9 @@ int sandbox_write_expiry(struct sandbox *sb, int64_t wall_ms,
 			 struct sb_err *err);
 int sandbox_write_state(struct sandbox *sb, enum sandbox_state s,
 			const struct sb_err *cause, struct sb_err *err);
+
+/* What it is called: its name, or its id once another has its name. */
+const char *sandbox_name(const struct sandbox *sb);
 
 /* Files of a sandbox; the caller's. */
 char *sandbox_path(const struct sandbox *sb, const char *file);
