@@ -219,13 +219,6 @@ int boot_write_known_hosts(const struct sandbox *sb, struct sb_err *err)
 	return write_file(sb, "ssh/known_hosts", text, 0644, NULL, err);
 }
 
-/* A UUID that is the sandbox's own for life: its id, padded by its token. */
-static void make_uuid(const struct sandbox *sb, char out[37])
-{
-	snprintf(out, 37, "%.8s-%.4s-4%.3s-8%.3s-%.12s", sb->id + 3, sb->token,
-		 sb->token + 4, sb->token + 7, sb->token + 10);
-}
-
 static void add_shares(const struct sandbox *sb, const char *share,
 		       struct vm_spec *v)
 {
@@ -252,9 +245,8 @@ int boot_start_machine(const struct sandbox *sb, struct vm_host *vm,
 	autofree char *host_key = sandbox_path(sb, "vm/host_key");
 	autofree char *keys = sandbox_path(sb, "vm/authorized_keys");
 	autofree char *share = sandbox_path(sb, "share");
-	char uuid[37];
 	struct vm_spec v = { .name = domain,
-			     .uuid = uuid,
+			     .uuid = sb->uuid,
 			     .kvm = sb->kvm,
 			     .cpus = sb->spec.cpus,
 			     .memory = sb->spec.memory,
@@ -269,7 +261,6 @@ int boot_start_machine(const struct sandbox *sb, struct vm_host *vm,
 			     .ssh_host_key = host_key,
 			     .authorized_keys = keys };
 
-	make_uuid(sb, uuid);
 	add_shares(sb, share, &v);
 	for (size_t i = 0; i < sb->nports; i++)
 		v.forwards[v.nforwards++] =

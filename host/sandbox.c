@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,16 @@ static struct sandbox *sandbox_alloc(void)
 	return sb;
 }
 
+/* A random UUID (version 4). */
+static void uuid_new(char out[SANDBOX_UUID_LEN + 1])
+{
+	char hex[2 * 16 + 1];
+
+	random_hex(hex, 16);
+	snprintf(out, SANDBOX_UUID_LEN + 1, "%.8s-%.4s-4%.3s-8%.3s-%.12s", hex,
+		 hex + 8, hex + 12, hex + 15, hex + 18);
+}
+
 struct sandbox *sandbox_new(const char *state_dir, struct spec *spec)
 {
 	struct sandbox *sb = sandbox_alloc();
@@ -58,6 +69,7 @@ struct sandbox *sandbox_new(const char *state_dir, struct spec *spec)
 	memcpy(sb->id, "sb-", 3);
 	random_hex(sb->id + 3, (SANDBOX_ID_LEN - 3) / 2);
 	random_hex(sb->token, TOKEN_BYTES);
+	uuid_new(sb->uuid);
 	spec_done(&sb->spec);
 	sb->spec = *spec;
 	spec_init(spec);
@@ -112,6 +124,22 @@ int sandbox_port_of(const struct sandbox *sb, const char *name)
  * object to apply(), which is also what reads it back: so the two agree.
  */
 
+/* Journals of older versions have no UUID: theirs is made of id and time. */
+static int apply_uuid(struct sandbox *sb, const char *uuid, struct sb_err *err)
+{
+	if (!uuid) {
+		snprintf(sb->uuid, sizeof(sb->uuid),
+			 "%.8s-0000-4000-8000-%012" PRIx64, sb->id + 3,
+			 (uint64_t)sb->created_ms & 0xffffffffffff);
+		return 0;
+	}
+	if (strlen(uuid) != SANDBOX_UUID_LEN ||
+	    strspn(uuid, "0123456789abcdef-") != SANDBOX_UUID_LEN)
+		return sb_fail(err, SB_SYSTEM, "it has no valid UUID");
+	memcpy(sb->uuid, uuid, sizeof(sb->uuid));
+	return 0;
+}
+
 static int apply_create(struct sandbox *sb, const json_t *e, struct sb_err *err)
 {
 	const char *id = json_str_or(e, "id", "");
@@ -127,6 +155,8 @@ static int apply_create(struct sandbox *sb, const json_t *e, struct sb_err *err)
 	sb->idempotency_key = xstrdup0(
 		json_string_value(json_object_get(e, "idempotency_key")));
 	sb->created_ms = json_int_or(e, "created_ms", 0);
+	if (apply_uuid(sb, json_str_or(e, "uuid", NULL), err) < 0)
+		return -1;
 	return spec_from_json(json_object_get(e, "spec"), &sb->spec, err);
 }
 
@@ -212,6 +242,7 @@ int sandbox_write_create(struct sandbox *sb, struct sb_err *err)
 	json_put(e, "id", json_string(sb->id));
 	json_put(e, "name", json_str(sb->name));
 	json_put(e, "token", json_string(sb->token));
+	json_put(e, "uuid", json_string(sb->uuid));
 	json_put(e, "created_ms", json_integer(sb->created_ms));
 	if (sb->idempotency_key)
 		json_put(e, "idempotency_key", json_str(sb->idempotency_key));

@@ -4,8 +4,8 @@
 /*
  * One sandbox as sandboxd knows it: what it is made of, where it stands, and
  * how that is written down and shown.  Owned by the loop's thread; while a
- * task works on it (busy) that thread may read what never changes: id, name,
- * dir, spec, token.
+ * task works on it (busy) that thread may read what never changes: id, uuid,
+ * name, dir, spec, token.
  */
 
 #include <jansson.h>
@@ -45,6 +45,7 @@ const char *sandbox_state_name(enum sandbox_state s);
 enum sandbox_state sandbox_state_of(const char *name);
 
 #define SANDBOX_ID_LEN 11 /* "sb-" and eight hex digits */
+#define SANDBOX_UUID_LEN 36
 
 struct sandbox_port {
 	int host;
@@ -68,6 +69,7 @@ struct sandbox_waiter {
 struct sandbox {
 	TAILQ_ENTRY(sandbox) entry;
 	char id[SANDBOX_ID_LEN + 1];
+	char uuid[SANDBOX_UUID_LEN + 1]; /* of its machine, for life */
 	char *name;   /* as it was made; see sandbox_name() */
 	bool retired; /* it has left its name to another */
 	char *dir;

@@ -68,6 +68,7 @@ static void test_journal(void)
 		is_str(back->id, sb->id, "id");
 		is_str(back->name, "demo", "name");
 		is_str(back->token, sb->token, "token");
+		is_str(back->uuid, sb->uuid, "UUID");
 		is_int(back->state, SANDBOX_FAILED, "state");
 		is_int(back->cause.code, SB_TIMEOUT, "cause");
 		is_str(back->cause.hint, "wake it", "hint");
@@ -76,6 +77,31 @@ static void test_journal(void)
 		is_int(back->expires_ms, 12345, "expiry");
 		is_int(json_int_or(back->receipt, "env", 0), 2, "receipt");
 	}
+	sandbox_free(back);
+	sandbox_free(sb);
+}
+
+/* The UUID is in QEMU's arguments, where every user of the host sees it. */
+static void test_uuid(void)
+{
+	static const char old[] =
+		"{\"entry\":\"create\",\"id\":\"%s\",\"token\":\"%s\","
+		"\"created_ms\":1767225600000,\"spec\":{}}\n";
+	struct sandbox *sb = make_sandbox(), *back = NULL;
+	autofree char *path = sandbox_path(sb, "journal");
+	autofree char *text = xasprintf(old, sb->id, sb->token);
+	autofree char *want =
+		xasprintf("%.8s-0000-4000-8000-019b76daa800", sb->id + 3);
+	struct sb_err err = { 0 };
+
+	is_int(strlen(sb->uuid), 36, "a UUID is made");
+	ok(sb->uuid[14] == '4' && sb->uuid[19] == '8', "a random one");
+	ok(strncmp(sb->uuid + 9, sb->token, 4) != 0 ||
+		   strncmp(sb->uuid + 24, sb->token + 10, 12) != 0,
+	   "not of the token");
+	fs_write_atomic(path, text, strlen(text), 0600, &err);
+	ok(sandbox_load(sb->dir, &back, &err) == 0, "an older journal is read");
+	is_str(back ? back->uuid : "", want, "its UUID is of id and time");
 	sandbox_free(back);
 	sandbox_free(sb);
 }
@@ -306,7 +332,8 @@ static void test_control_flood(void)
 		   err.code == SB_TIMEOUT,
 	   "an answer after the deadline is none");
 	while (flood.len < 2 << 20)
-		buf_addf(&flood, "{\"type\":\"other\",\"pad\":\"%4000d\"}\n", 0);
+		buf_addf(&flood, "{\"type\":\"other\",\"pad\":\"%4000d\"}\n",
+			 0);
 	buf_adds(&flood, hello);
 	ok(ask(flood.p, flood.len, &j, &err) < 0 &&
 		   (err.code == SB_GUEST || err.code == SB_TIMEOUT),
@@ -342,6 +369,7 @@ int main(void)
 	scratch_init();
 	dir = scratch_dir;
 	test_journal();
+	test_uuid();
 	test_bad_journal();
 	test_json();
 	test_ports();
